@@ -1,8 +1,8 @@
 import { remember } from '../domain/is-object.js';
 import type { RetryEntry, RowRange } from '../journal/entry-format.js';
 import { addRow } from '../journal/row-status/row-ranges.js';
-import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
-import { fileIdsOf, type NamedRow, type PlanAt, readNamedRows, readRowsOfOthers } from '../plan/reimport/named-rows.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import { fileIdsOf, type IsAsked, type PlanAt, readNamedRows, readRowsOfOthers } from '../plan/reimport/named-rows.js';
 import { type RunRows, readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
@@ -47,33 +47,23 @@ export function listFilesOf(plan: Plan, claims: Claims): string[] {
   return [...plan.steps.flatMap((step) => fileIdsOf(plan, step)), ...came];
 }
 
-/** The planned rows of a run, or those that it left out. */
-async function* readRowsAs(
-  state: 'planned' | 'left-out',
-  files: Files,
-  run: PlanAt,
-): AsyncGenerator<NamedRow & { step: PlannedStep }> {
-  for (const step of run.plan.steps) {
-    if (step.counts.read === 0) continue;
-    for await (const named of readNamedRows(files, run, step))
-      if (named.index !== -1 && (named.row.state === 'planned') === (state === 'planned')) yield { ...named, step };
-  }
-}
-
-/** The rows of a run that other plans have claimed from it. */
+/** Of the rows of a run that are asked for those that other plans have claimed from it. */
 export async function* listClaimed(
   files: Files,
   run: PlanAt,
   claims: Claims,
-  state: 'planned' | 'left-out' = 'planned',
+  isAsked: IsAsked,
 ): AsyncGenerator<{ step: number; index: number; claim: PlanClaims }> {
   const { id, steps } = run.plan;
   const claimable = listFilesOf(run.plan, claims);
   // Most runs have none: then their rows are not read.
   if (!steps.some(({ kind }) => claimable.some((file) => claims.hasAny(kind, file, id)))) return;
-  for await (const { step, index, id: row } of readRowsAs(state, files, run)) {
-    const claim = row && claims.findNext(step.kind, row, run.plan).next;
-    if (claim !== undefined) yield { step: step.number, index, claim };
+  for (const step of steps) {
+    if (step.counts.read === 0) continue;
+    for await (const { index, id: row } of readNamedRows(files, run, step, isAsked)) {
+      const claim = row && claims.findNext(step.kind, row, run.plan).next;
+      if (claim !== undefined) yield { step: step.number, index, claim };
+    }
   }
 }
 
@@ -84,10 +74,11 @@ export async function* listClaimed(
 export async function noteClaims(run: RunRows, claims: Claims, lock: Lock, deps: Ports): Promise<RunRows> {
   const { directory, plan, rows } = run;
   const ranges = new Map<string, { entry: Omit<RetryEntry, 'rows'>; rows: RowRange[] }>();
-  for await (const { step, index, claim } of listClaimed(deps.files, run, claims)) {
+  const isUnsent: IsAsked = (row, index, { number }) =>
+    row.state === 'planned' && ['rejected', 'not-sent'].includes(rows.currentStatusOf(number, index));
+  for await (const { step, index, claim } of listClaimed(deps.files, run, claims, isUnsent)) {
     const { plan: by, by: who } = claim;
-    const status = rows.currentStatusOf(step, index);
-    if (status !== 'rejected' && status !== 'not-sent') continue;
+    const status = rows.currentStatusOf(step, index) === 'rejected' ? 'rejected' : 'not-sent';
     const entry = { type: 'retry', at: deps.clock.now(), by: who, plan: by, status } as const;
     addRow(remember(ranges, `${by} ${status}`, () => ({ entry, rows: [] })).rows, step, index);
   }

@@ -77,7 +77,7 @@ async function assertFree(rows: JobRows, run: PlanAt): Promise<void> {
     problems.set(found, { where, rows: count + 1 });
   };
   const own = await readOwnRows(rows, run, add);
-  for await (const { step, id, row, index, where } of readRowsOfOthers(rows.files, run)) {
+  for await (const { step, id, row, index } of readRowsOfOthers(rows.files, run)) {
     // What the plan itself refused is not sent.
     if (index === -1) continue;
     const { refusal } = await owners.find(step, formatRowId(id));
@@ -87,7 +87,7 @@ async function assertFree(rows: JobRows, run: PlanAt): Promise<void> {
     const found =
       reasonOf(refusal ?? twin) ??
       (copy && `it stands in ${copy} too, and can be sent from there now: remove one of them`);
-    if (found !== undefined) add(found, where);
+    if (found !== undefined) add(found, `${step.inputs[row.file]?.file}:${row.line}`);
   }
   if (problems.size === 0) return;
   const command = plan.retryOf === undefined ? 'volley plan` or `volley run' : 'volley retry';

@@ -13,12 +13,12 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { formatRowId, planIdInstead, planIdOf } from '../kinds/ids.js';
 import { Columns } from '../normalize/columns.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, type RetryOf } from '../plan/format/plan-file.js';
-import { countLeftOut } from '../plan/format/planned-rows.js';
+import { countLeftOut, isLeftOut } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { makeRetryPlan } from '../plan/make-retry-plan.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
-import { type NamedRow, readNamedRows } from '../plan/reimport/named-rows.js';
+import { type IsAsked, type NamedRow, readNamedRows } from '../plan/reimport/named-rows.js';
 import type { MadePlan } from '../plan/write-new-plan.js';
 import { listClaimed, listFilesOf } from '../registry/claim-rows.js';
 import type { JobRows } from '../registry/job-rows.js';
@@ -62,9 +62,10 @@ export async function makePlanOf(
     remember(chosen, step, () => new RowRanges<true>()).add([first, count], true);
   const readChosen = async function* (planned: PlannedStep): AsyncGenerator<RowLine> {
     const { kind, number } = planned;
-    for await (const { index, row, id } of readNamedRows(deps.files, { directory, plan }, planned)) {
-      const isAsked = (row.state === 'planned') !== isOfLeftOut;
-      if (id === undefined || !isAsked || chosen.get(number)?.find(index) === undefined) continue;
+    const isChosen: IsAsked = (row, index) =>
+      (row.state === 'planned') !== isOfLeftOut && chosen.get(number)?.find(index) === true;
+    for await (const { row, id } of readNamedRows(deps.files, { directory, plan }, planned, isChosen)) {
+      if (id === undefined) continue;
       // A receipt may come after the plan had claimed it.
       const sender = await rows.findReceived(kind, id, { job, occurrence: plan.occurrence });
       if (sender === undefined) yield { ...row, from: formatRowId(id) };
@@ -105,8 +106,8 @@ export async function makeAnew(request: RetryRequest, deps: Ports & { readonly p
   const made: MadePlan[] = [];
   const { rows, choice } = request;
   const plans = new Map<string, RowRange[]>();
-  const state = isLeftOutCode(choice.only) ? 'left-out' : 'planned';
-  for await (const { step, index, claim } of listClaimed(deps.files, request, rows.registry.claims, state)) {
+  const isAsked: IsAsked = (row) => (isLeftOutCode(choice.only) ? isLeftOut(row) : row.state === 'planned');
+  for await (const { step, index, claim } of listClaimed(deps.files, request, rows.registry.claims, isAsked)) {
     const { plan, retryOf } = claim;
     const isSame = retryOf?.only === choice.only && retryOf.codes.join() === choice.codes.join();
     if (isSame)
@@ -188,11 +189,13 @@ export async function chooseRetried(
   const filters = plan.steps.map(({ number, inputs }) =>
     inputs.map(({ columns }) => (only === 'filtered' ? bindFilter(job, number, columns) : undefined)),
   );
-  const judge = async ({ kind, number }: PlannedStep, { row, id, index }: NamedRow) => {
-    if (id === undefined || row.state === 'rejected') return undefined;
-    if (row.state === 'planned' && !isWanted(number, index)) return undefined;
+  const isAsked: IsAsked = (row, index, { number }) =>
+    isLeftOutCode(only)
+      ? row.state === 'skipped' && row.skip.code === only
+      : row.state === 'planned' && isWanted(number, index);
+  const judge = async ({ kind, number }: PlannedStep, { row, id }: NamedRow) => {
+    if (id === undefined) return undefined;
     if (row.state === 'skipped') {
-      if (row.skip.code !== only) return undefined;
       if (rows.registry.claims.findNext(kind, id, plan).next !== undefined) return 'retriedBefore';
       if (filters[number - 1]?.[row.file]?.refuse(cellsOf(row.cells))?.kind === 'skipped') return 'filtered';
     }
@@ -204,7 +207,7 @@ export async function chooseRetried(
   for (const planned of plan.steps) {
     if (!isLeftOutCode(only)) counts.retriedBefore += countRetried(statuses.state.step(planned.number));
     if ((isLeftOutCode(only) ? countLeftOut(planned) : planned.counts.planned) === 0) continue;
-    for await (const named of readNamedRows(files, { directory, plan }, planned)) {
+    for await (const named of readNamedRows(files, { directory, plan }, planned, isAsked)) {
       const found = await judge(planned, named);
       if (found === 'chosen') addRow(ranges, planned.number, named.index);
       else if (found !== undefined) counts[found] += 1;

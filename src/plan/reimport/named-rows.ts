@@ -51,15 +51,23 @@ export interface NamedRow {
   readonly index: number;
 }
 
-/** The rows of a step in their order, each with its id. */
-export async function* readNamedRows(files: Files, run: PlanAt, step: PlannedStep): AsyncGenerator<NamedRow> {
+export type IsAsked = (row: RowLine, index: number, step: PlannedStep) => boolean;
+
+/** The rows of a step that are asked for, in their order, each with its id: most of the time goes into those that it gives. */
+export async function* readNamedRows(
+  files: Files,
+  run: PlanAt,
+  step: PlannedStep,
+  isAsked: IsAsked = () => true,
+): AsyncGenerator<NamedRow> {
   const own = fileIdsOf(run.plan, step);
   const next = { planned: 0, leftOut: 0 };
   for await (const batch of readRowBatches(files, run.directory, step)) {
     for (const row of batch) {
+      const index = row.state === 'planned' ? next.planned++ : isLeftOut(row) ? next.leftOut++ : -1;
+      if (!isAsked(row, index, step)) continue;
       const { from } = row;
-      const id = from === undefined ? { file: own[row.file] ?? '', row: row.row } : readRowId(from);
-      yield { row, id, index: row.state === 'planned' ? next.planned++ : isLeftOut(row) ? next.leftOut++ : -1 };
+      yield { row, id: from === undefined ? { file: own[row.file] ?? '', row: row.row } : readRowId(from), index };
     }
   }
 }
@@ -68,8 +76,6 @@ export async function* readNamedRows(files: Files, run: PlanAt, step: PlannedSte
 export interface RowOfOther extends NamedRow {
   readonly id: RowId;
   readonly step: PlannedStep;
-  /** File and line. */
-  readonly where: string;
 }
 
 /** Rows of other plans that a plan has. */
@@ -78,12 +84,9 @@ export async function* readRowsOfOthers(files: Files, run: PlanAt): AsyncGenerat
   for (const step of steps) {
     const { inputs, counts } = step;
     if (counts.read === 0 || !(retryOf !== undefined || inputs.some(({ fedFrom }) => fedFrom !== undefined))) continue;
-    for await (const named of readNamedRows(files, run, step)) {
-      const { row, id } = named;
-      if (id === undefined || row.from === undefined) continue;
-      const isOwn = retryOf !== undefined || row.state === 'planned' || isLeftOut(row);
-      if (isOwn) yield { ...named, id, step, where: `${inputs[row.file]?.file}:${row.line}` };
-    }
+    const isOwn: IsAsked = (row, index) => row.from !== undefined && (retryOf !== undefined || index !== -1);
+    for await (const { row, id, index } of readNamedRows(files, run, step, isOwn))
+      if (id !== undefined) yield { row, id, index, step };
   }
 }
 
