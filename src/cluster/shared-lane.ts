@@ -8,13 +8,12 @@ import { type LaneReach, LaneWatch } from './lane-watch.js';
 import type { BookedTurns, LaneStore, TurnsAsked } from './store.js';
 
 /** How late a request comes to its turn, for timers and a busy processor. */
-const LATENESS_MS = { least: 6, most: 400 };
-/** How long it takes from its begin to the gate. */
-const PREPARATION_MS = { least: 2, most: 1_000 };
+const LATENESS_MS = { least: 6, most: 400, falling: 0.02 };
+/** How long it takes from its begin to the gate. It falls slowly: an intent that waits for the call before takes twice as long as others. */
+const PREPARATION_MS = { least: 2, most: 1_000, falling: 0.005 };
 /** How much longer a call takes than the shortest one. */
-const DELAY_MS = { least: 0, most: 1_000 };
+const DELAY_MS = { least: 0, most: 1_000, falling: 0.02 };
 const RISING = 0.5;
-const FALLING = 0.02;
 /** As many as one call may ask for. */
 const MAX_ASKED = 500;
 /** Two calls lie so far apart, so that turns come in blocks. */
@@ -135,17 +134,18 @@ export function createSharedLane(options: {
   };
 
   const askOnce = async () => {
-    const urgent = waiting.filter(({ isUrgent }) => isUrgent);
     const startMs = clock.monotonicMs();
     // Of a turn that is booked before the clock is known, no one can say when it is.
     const isKnown = server.isKnown(startMs);
     const uncertaintyMs = isKnown ? server.uncertaintyMs(startMs) : 0;
-    const asking = isKnown ? (urgent.length > 0 ? urgent : waiting).slice(0, MAX_ASKED) : [];
+    const asking = isKnown
+      ? waiting.toSorted((one, other) => Number(other.isUrgent) - Number(one.isUrgent)).slice(0, MAX_ASKED)
+      : [];
     const asked: TurnsAsked = {
       costsMs: asking.map(({ costMs }) => costMs),
-      isUrgent: urgent.length > 0,
+      urgent: asking.filter(({ isUrgent }) => isUrgent).length,
       slackMs: isKnown ? uncertaintyMs + latenessMs : 0,
-      leadMs: delayMs + (urgent.length > 0 ? 0 : preparationMs),
+      leadMs: delayMs + preparationMs,
       ...said,
       leastShare: Math.min(1, Math.max(LEAST_SHARE, LEAST_REQUESTS_PER_SECOND / limits.requestsPerSecond)),
     };
@@ -154,8 +154,8 @@ export function createSharedLane(options: {
     const endMs = clock.monotonicMs();
     answerMs = endMs - startMs;
     server.note(booked.nowMs, startMs, endMs);
-    // An intent takes a call, too.
-    if (!isKnown) preparationMs = Math.max(preparationMs, answerMs);
+    // An intent takes a call, too, and may wait for the one before.
+    if (!isKnown && server.isKnown(endMs)) preparationMs = Math.max(preparationMs, 2 * server.uncertaintyMs(endMs));
     share = booked.share;
     delayMs = follow(delayMs, endMs - server.toLocal(booked.nowMs).latestMs, DELAY_MS);
     giveTurns(asking, booked);
@@ -258,8 +258,12 @@ export function createSharedLane(options: {
 }
 
 /** What is rarely exceeded: it rises soon, and falls slowly. */
-function follow(followedMs: number, nextMs: number, { least, most }: { least: number; most: number }): number {
-  const followed = followedMs + (nextMs - followedMs) * (nextMs > followedMs ? RISING : FALLING);
+function follow(
+  followedMs: number,
+  nextMs: number,
+  { least, most, falling }: { least: number; most: number; falling: number },
+): number {
+  const followed = followedMs + (nextMs - followedMs) * (nextMs > followedMs ? RISING : falling);
   return Math.min(most, Math.max(least, followed));
 }
 

@@ -274,7 +274,8 @@ export interface WorkerStore {
 export interface TurnsAsked {
   /** One for each turn: milliseconds of a lane without slowdown; none to say something alone. */
   readonly costsMs: readonly number[];
-  readonly isUrgent: boolean;
+  /** So many of the first have their intents already: they take a turn however far ahead it is. */
+  readonly urgent: number;
   /** What the process needs: it knows the store's clock only so well. */
   readonly slackMs: number;
   /** An earlier turn would be too soon for it. */

@@ -113,7 +113,7 @@ export async function benchDistance({ directory }: BenchOptions): Promise<void> 
       [25, 4],
       [200, 4],
     ] as const) {
-      const limits = { requestsPerSecond: perSecond, concurrency: perSecond > 100 ? 64 : 16 };
+      const limits = { requestsPerSecond: perSecond, concurrency: perSecond > 100 ? 64 : 32 };
       const story = {
         rows: perSecond * LONG_SECONDS,
         limits,

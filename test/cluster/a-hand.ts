@@ -44,5 +44,5 @@ export async function untilSent(workspace: Pick<Workspace, 'destinations'>, rows
 /** Turns that are asked of a lane at once, by a process that needs no slack. */
 export function askingFor(costsMs: readonly number[]): TurnsAsked {
   const quiet = { slowed: false, succeeded: false, leastShare: 0.1, pauseMs: 0 };
-  return { costsMs, isUrgent: true, slackMs: 0, leadMs: 0, ...quiet };
+  return { costsMs, urgent: costsMs.length, slackMs: 0, leadMs: 0, ...quiet };
 }

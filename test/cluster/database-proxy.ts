@@ -17,7 +17,7 @@ export async function startDatabaseProxy(socketDirectory: string, { answerMs = 0
   };
   const sockets = new Set<Socket>();
   let isFrozen = false;
-  const proxy = createServer((client) => {
+  const proxy = createServer({ noDelay: true }, (client) => {
     const server = connect(join(socketDirectory, '.s.PGSQL.5432'));
     const end = () => {
       client.destroy();

@@ -11,7 +11,7 @@ const START_MS = 1_795_000_000_000;
 function anAsk(ask: Partial<TurnsAsked> = {}): TurnsAsked {
   return {
     costsMs: [40],
-    isUrgent: false,
+    urgent: 0,
     slackMs: 0,
     leadMs: 0,
     slowed: false,
@@ -33,7 +33,7 @@ test('random askers with random costs never get more of a period than it has, an
       const costsMs = Array.from({ length: Math.floor(random() * 4) }, () => 5 + random() * 200);
       const ask = anAsk({
         costsMs,
-        isUrgent: random() < 0.2,
+        urgent: random() < 0.2 ? Math.floor(random() * 4) : 0,
         slowed: random() < 0.05,
         succeeded: random() < 0.3,
         pauseMs: random() < 0.02 ? random() * 3000 : 0,
@@ -91,7 +91,7 @@ test.each<[string, number, string]>([
   ['for a period when its clock was set back', START_MS - 3_600_000, 'one'],
 ])('a lane lets nothing pass %s', (when, nowMs, life) => {
   const row = when.includes('first') ? undefined : book(book(undefined, START_MS).row, later).row;
-  const { booked } = book(row, nowMs, { isUrgent: true }, life);
+  const { booked } = book(row, nowMs, { urgent: 1 }, life);
   expect(booked.inMs[0]).toBeGreaterThanOrEqual(PERIOD_MS);
   expect(booked.inMs[0]).toBeLessThanOrEqual(PERIOD_MS + HORIZON_MS);
 });
@@ -113,7 +113,7 @@ test('a lane halves its share once a second at most, down to the least, and succ
 test('a pause holds turns, also urgent ones, and no longer than it was to where the clock is set back, also after a restart', () => {
   const { row } = book(book(undefined, START_MS).row, later, { costsMs: [], pauseMs: 2000 });
   expect(book(row, later + 500).booked).toMatchObject({ inMs: [] });
-  expect(book(row, later + 500, { isUrgent: true }).booked.inMs).toEqual([1500]);
+  expect(book(row, later + 500, { urgent: 1 }).booked.inMs).toEqual([1500]);
   for (const life of ['one', 'two']) {
     const nowMs = START_MS - 7_200_000;
     const after = book(row, nowMs, {}, life);

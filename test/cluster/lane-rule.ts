@@ -97,7 +97,7 @@ export function bookTurns(
   const inMs: number[] = [];
   for (const costMs of ask.costsMs) {
     const atMs = Math.max(turnMs, nowMs + Math.min(ask.leadMs, horizonMs), pausedUntilMs);
-    if (!ask.isUrgent && atMs > nowMs + horizonMs) break;
+    if (inMs.length >= ask.urgent && atMs > nowMs + horizonMs) break;
     inMs.push(atMs - nowMs);
     lastCostMs = costMs * stretch;
     turnMs = atMs + lastCostMs;

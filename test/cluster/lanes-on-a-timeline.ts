@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { createSharedLane, ServerClock } from '../../src/cluster/shared-lane.js';
 import type { Clock } from '../../src/ports/clock.js';
 import { createRandom } from '../../src/sandbox/random.js';
+import { coalesce } from '../../src/storage/group-commit.js';
 import { Timeline } from '../world/timeline.js';
 import { MemoryCluster } from './memory-store.js';
 
@@ -52,10 +53,11 @@ export async function runLanes(
     const own: number[] = [];
     // Ways there and back differ.
     const there = 0.1 + 0.8 * random();
-    const travelBoth = async () => {
+    // One call at a time: what comes meanwhile waits for the next, as intents and outcomes do.
+    const keep = coalesce(async () => {
       await travel(there);
       await travel(1 - there);
-    };
+    });
     left.push(own);
     const book: typeof store.book = async (...args) => {
       await travel(there);
@@ -77,10 +79,11 @@ export async function runLanes(
     const send = async () => {
       while (!stopping.signal.aborted) {
         await lane.run({ messages: 1, segments: 1 }, async (gate) => {
-          await travelBoth();
+          await keep();
           await gate();
           own.push(timeline.nowMs);
           await sleep(100 + random() * 80);
+          await keep();
         });
       }
     };

@@ -20,7 +20,7 @@ beforeAll(async () => {
 const cost = fc.oneof(fc.double({ min: 0.001, max: 500, noNaN: true }), fc.constantFrom(0, 5, 40, 1006, 60_000));
 const ask: fc.Arbitrary<TurnsAsked> = fc.record({
   costsMs: fc.array(cost, { maxLength: 6 }),
-  isUrgent: fc.boolean(),
+  urgent: fc.nat({ max: 3 }),
   slackMs: fc.oneof(fc.double({ min: 0.001, max: 300, noNaN: true }), fc.constantFrom(0, 6)),
   leadMs: fc.oneof(fc.double({ min: 0.001, max: 900, noNaN: true }), fc.constant(0)),
   slowed: fc.boolean(),
@@ -54,7 +54,7 @@ test('the function of the database is the rule of lane-rule.ts, in any history',
             life,
             nowMs,
             asked.costsMs,
-            asked.isUrgent,
+            asked.urgent,
             asked.slackMs,
             asked.leadMs,
             asked.slowed,

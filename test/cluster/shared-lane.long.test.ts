@@ -35,8 +35,8 @@ const AFAR = OF_DISTANCE.flatMap(([callMs, least]) =>
 test.each(oneIn(4, AFAR))(
   'over a database that answers in %d ms, at %i a second, %i processes use %d of the limit or more',
   async (callMs, perSecond, lanes, least) => {
-    const seconds = perSecond > 100 ? 10 : 60;
-    const concurrency = perSecond > 100 ? 128 : 16;
+    const seconds = perSecond > 100 ? 30 : 60;
+    const concurrency = perSecond > 100 ? 192 : 16;
     const { share, worst, leastPart } = await runLanes(lanes, { perSecond, callMs, seconds, concurrency });
     expect(share).toBeGreaterThan(least);
     expect(worst).toBeLessThanOrEqual(perSecond);

@@ -102,7 +102,7 @@ test('processes of one lane never get the same turn, and all learn of a slowdown
   await stores[0]!.book('lane', { ...ask, costsMs: [], slowed: true, pauseMs: 600_000 });
 
   expect(turns).toHaveLength(8);
-  const after = await stores[1]!.book('lane', { ...ask, isUrgent: false });
+  const after = await stores[1]!.book('lane', { ...ask, urgent: 0 });
   expect(after).toMatchObject({ inMs: [], share: 0.5 });
   expect(after.againInMs).toBeGreaterThan(500_000);
   expect(Math.max(...(await stores[1]!.book('another lane', ask)).inMs)).toBeLessThan(5_000);

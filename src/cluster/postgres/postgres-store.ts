@@ -35,10 +35,10 @@ export async function createPostgresStore(
       );
       return moment as unknown as ServerMoment;
     },
-    book: async (lane, { costsMs, isUrgent, slackMs, leadMs, slowed, succeeded, leastShare, pauseMs }) => {
+    book: async (lane, { costsMs, urgent, slackMs, leadMs, slowed, succeeded, leastShare, pauseMs }) => {
       const [booked] = await database.call<BookedTurns>(
         'book',
-        ...[lane, costsMs, isUrgent, slackMs, leadMs, slowed, succeeded, leastShare, pauseMs],
+        ...[lane, costsMs, urgent, slackMs, leadMs, slowed, succeeded, leastShare, pauseMs],
       );
       return booked as BookedTurns;
     },

@@ -28,14 +28,14 @@ export const remaining = (passedMs: string) => `exp(-least(greatest((${passedMs}
  *
  * - Turns are booked ahead by a horizon, which grows with the slack. Who comes too early learns when to come again: `line`
  *   spreads those who wait over the turns to come, and promises nothing.
- * - `urgent` asks for a turn beyond the horizon: the intent of the request is written already.
+ * - The first ones, `urgent` of them, have turns beyond the horizon too: their intents are written already.
  * - After a refusal (`slowed`) turns come half as fast, down to `leastShare`, and success wins back 5 % a second.
  * - A pause holds turns that are not yet booked. It lasts no longer than it was to, whatever the clock does.
  * - In a new life of the server, or where its clock was set back, the last bookings may be lost, and of a new lane nothing is known:
  *   nothing passes for a period, or as long as the first turn costs, where a limit below one a second makes that longer.
  */
 export const LANE_FUNCTIONS = `
-create or replace function volley.book_turns(inout lane volley.lane, present text, now_ms float8, costs_ms float8[], is_urgent boolean,
+create or replace function volley.book_turns(inout lane volley.lane, present text, now_ms float8, costs_ms float8[], urgent integer,
   slack_ms float8, lead_ms float8, slowed boolean, succeeded boolean, least_share float8, asked_pause_ms float8, out in_ms float8[],
   out again_in_ms float8)
 language plpgsql immutable as $$
@@ -85,7 +85,7 @@ begin
   in_ms := '{}';
   foreach cost_ms in array costs_ms loop
     at_ms := greatest(lane.turn_ms, now_ms + least(lead_ms, horizon_ms), lane.paused_until_ms);
-    exit when not is_urgent and at_ms > now_ms + horizon_ms;
+    exit when cardinality(in_ms) >= urgent and at_ms > now_ms + horizon_ms;
     in_ms := in_ms || (at_ms - now_ms);
     lane.last_cost_ms := cost_ms * stretch;
     lane.turn_ms := at_ms + lane.last_cost_ms;
@@ -100,7 +100,7 @@ begin
 end $$;
 
 -- A crash may lose the last bookings: then the server has a new life, and the rule waits. So the disk need not be waited for.
-create or replace function volley.book(lane_name text, costs_ms float8[], is_urgent boolean, asked_slack_ms float8, lead_ms float8,
+create or replace function volley.book(lane_name text, costs_ms float8[], urgent integer, asked_slack_ms float8, lead_ms float8,
   slowed boolean, succeeded boolean, least_share float8, asked_pause_ms float8, out now_ms float8, out in_ms float8[],
   out slack_ms float8, out again_in_ms float8, out share float8)
 language plpgsql ${SETTINGS} as $$
@@ -113,7 +113,7 @@ begin
   insert into volley.lane (name) select lane_name where not exists (select from volley.lane where name = lane_name) on conflict do nothing;
   select * into booked from volley.lane where name = lane_name for update;
   now_ms := ${NOW_MS};
-  select * into turns from volley.book_turns(booked, present, now_ms, costs_ms, is_urgent, asked_slack_ms, lead_ms,
+  select * into turns from volley.book_turns(booked, present, now_ms, costs_ms, urgent, asked_slack_ms, lead_ms,
     slowed, succeeded, least_share, asked_pause_ms);
   booked := turns.lane;
   in_ms := turns.in_ms;
@@ -126,7 +126,7 @@ begin
       paused_until_ms = booked.paused_until_ms, pause_ms = booked.pause_ms,
       -- One that asks again has missed a turn, which counts already.
       used_ms = l.used_ms * ${remaining('now_ms - l.slack_at_ms')}
-        + case when is_urgent then 0 else (select coalesce(sum(cost), 0) from unnest(costs_ms[1:cardinality(in_ms)]) cost) end
+        + (select coalesce(sum(cost), 0) from unnest(costs_ms[urgent + 1:cardinality(in_ms)]) cost)
     where l.name = lane_name;
 end $$;
 `;
