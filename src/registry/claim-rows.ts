@@ -23,7 +23,7 @@ export async function describeClaims(
   const { plan } = run;
   const rows = new RowsToClaim();
   for await (const { step, id } of readRowsOfOthers(files, run)) {
-    if (!claims.findNext(step.kind, id, plan).isOwn) rows.add(step.kind, id);
+    if (!claims.findNext(step.kind, id, plan, false).isOwn) rows.add(step.kind, id);
   }
   return rows.describe(plan, { at, by });
 }
@@ -47,12 +47,13 @@ export function listFilesOf(plan: Plan, claims: Claims): string[] {
   return [...plan.steps.flatMap((step) => fileIdsOf(plan, step)), ...came];
 }
 
-/** Of the rows of a run that are asked for those that other plans have claimed from it. */
+/** Of the rows of a run that are asked for those that other plans have claimed from it. `isRejected`: one that may have come back, too. */
 export async function* listClaimed(
   files: Files,
   run: PlanAt,
   claims: Claims,
   isAsked: IsAsked,
+  isRejected: (step: number, index: number) => boolean = () => false,
 ): AsyncGenerator<{ step: number; index: number; claim: PlanClaims }> {
   const { id, steps } = run.plan;
   const claimable = listFilesOf(run.plan, claims);
@@ -61,7 +62,7 @@ export async function* listClaimed(
   for (const step of steps) {
     if (step.counts.read === 0) continue;
     for await (const { index, id: row } of readNamedRows(files, run, step, isAsked)) {
-      const claim = row && claims.findNext(step.kind, row, run.plan).next;
+      const claim = row && claims.findNext(step.kind, row, run.plan, isRejected(step.number, index)).next;
       if (claim !== undefined) yield { step: step.number, index, claim };
     }
   }
@@ -76,9 +77,10 @@ export async function noteClaims(run: RunRows, claims: Claims, lock: Lock, deps:
   const ranges = new Map<string, { entry: Omit<RetryEntry, 'rows'>; rows: RowRange[] }>();
   const isUnsent: IsAsked = (row, index, { number }) =>
     row.state === 'planned' && ['rejected', 'not-sent'].includes(rows.currentStatusOf(number, index));
-  for await (const { step, index, claim } of listClaimed(deps.files, run, claims, isUnsent)) {
+  const isRejected = (step: number, index: number) => rows.currentStatusOf(step, index) === 'rejected';
+  for await (const { step, index, claim } of listClaimed(deps.files, run, claims, isUnsent, isRejected)) {
     const { plan: by, by: who } = claim;
-    const status = rows.currentStatusOf(step, index) === 'rejected' ? 'rejected' : 'not-sent';
+    const status = isRejected(step, index) ? 'rejected' : 'not-sent';
     const entry = { type: 'retry', at: deps.clock.now(), by: who, plan: by, status } as const;
     addRow(remember(ranges, `${by} ${status}`, () => ({ entry, rows: [] })).rows, step, index);
   }

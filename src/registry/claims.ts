@@ -157,21 +157,23 @@ export class Claims {
   }
 
   /**
-   * Whether a plan has claimed a row, and what was claimed of it next: for its account, or by a retry of it for another. What another account
-   * has of the same file is no row of the plan.
+   * Whether a plan has claimed a row, and what claimed it from that plan: a retry of it; or a re-import, where the plan or the service
+   * rejected the row. Else one that came back has the row of an earlier plan, for another time.
    */
   findNext(
     kind: string,
     id: RowId,
     { id: plan, job }: Pick<Plan, 'id' | 'job'>,
+    isRejected: boolean,
   ): { isOwn: boolean; next: PlanClaims | undefined } {
     const account = accountOfKind(job, kind);
+    const isRetry = ({ of }: Claim) => of.retryOf?.run === plan;
     const claims = this.#listOf(kind, id.file).filter((claim) => {
-      const isOfPlan = claim.account === account || claim.of.retryOf?.run === plan;
-      return isOfPlan && claim.file === id.file && claim.has(id.row);
+      return (claim.account === account || isRetry(claim)) && claim.file === id.file && claim.has(id.row);
     });
     const own = claims.findLastIndex(({ of }) => of.plan === plan);
-    return { isOwn: own !== -1, next: claims[own + 1]?.of };
+    const next = claims.find(isRetry) ?? claims.find(({ of }, at) => isRejected && at > own && of.retryOf === null);
+    return { isOwn: own !== -1, next: next?.of };
   }
 
   #listOf(kind: string, file: string): readonly Claim[] {

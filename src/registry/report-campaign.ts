@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { readKept, remember } from '../domain/is-object.js';
 import { isRowStep } from '../job/job.js';
+import type { CurrentRowStatus } from '../journal/row-status/row-status-view.js';
 import { kindOf } from '../kinds/kinds.js';
 import {
   type FunnelStage,
@@ -91,8 +92,8 @@ async function writeCampaign(
   const runs: CampaignRun[] = [];
   for (const each of found) {
     const summary = await summarize(files, each.directory, each.plan);
-    const counts = createIsCounted(each.plan, claims, members);
-    const corrected = await addRun(files, await readRunRows(files, each), { steps: tallies, counts });
+    const run = await readRunRows(files, each);
+    const corrected = await addRun(files, run, { steps: tallies, counts: createIsCounted(run, claims, members) });
     runs.push({ plan: each.plan, summary, corrected });
   }
   runs.sort((one, other) => (one.summary.startedAt ?? '~').localeCompare(other.summary.startedAt ?? '~'));
@@ -175,16 +176,21 @@ async function addRun(
 }
 
 /** Whether a row counts with the plan that has it, among those of a campaign. */
-function createIsCounted(plan: Plan, claims: Claims, members: ReadonlySet<string>) {
-  return ({ kind }: PlannedStep, { row, id }: NamedRow): boolean => {
+function createIsCounted({ plan, rows }: RunRows, claims: Claims, members: ReadonlySet<string>) {
+  return ({ kind, number }: PlannedStep, { row, id, index }: NamedRow): boolean => {
     if (row.state === 'skipped' && ['retried', 'read-again'].includes(row.skip.code)) return false;
     if (id === undefined) return true;
-    const { isOwn, next } = claims.findNext(kind, id, plan);
+    const isRejected =
+      row.state === 'planned' ? REJECTED.includes(rows.currentStatusOf(number, index)) : row.state === 'rejected';
+    const { isOwn, next } = claims.findNext(kind, id, plan, isRejected);
     // It came back, and this plan does not have it: it is that of its own run.
     if (row.from !== undefined && !isOwn && members.size > 1) return false;
     return next === undefined || !members.has(next.plan);
   };
 }
+
+/** Also one that was, and that another plan has since. */
+const REJECTED: readonly CurrentRowStatus[] = ['rejected', 'moved'];
 
 function addPlanned(
   { balance, rejections, reasons }: StepTally,

@@ -142,13 +142,12 @@ export class Twins {
   ): Promise<boolean> {
     const { plan, state } = run;
     const { registry } = this.#rows;
-    const { next } = registry.claims.findNext(kind, id, plan);
-    if (next !== undefined) return !this.#isKnown(next.plan);
     if (state === 'planned') return true;
     const rows = await this.#rows.rowsOf(run);
-    const by = rows.movedTo(number, index);
-    if (by !== undefined && !this.#isKnown(by)) return true;
     const status = rows.currentStatusOf(number, index);
+    const by =
+      rows.movedTo(number, index) ?? registry.claims.findNext(kind, id, plan, status === 'rejected').next?.plan;
+    if (by !== undefined && !this.#isKnown(by)) return true;
     const isOver = UNSENT.includes(status) || (registry.isAbandoned(plan.id) && status === 'open');
     return !isOver || (await this.#rows.isReceivedBy(run, kind, id));
   }

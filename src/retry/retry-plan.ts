@@ -196,7 +196,7 @@ export async function chooseRetried(
   const judge = async ({ kind, number }: PlannedStep, { row, id }: NamedRow) => {
     if (id === undefined) return undefined;
     if (row.state === 'skipped') {
-      if (rows.registry.claims.findNext(kind, id, plan).next !== undefined) return 'retriedBefore';
+      if (rows.registry.claims.findNext(kind, id, plan, false).next !== undefined) return 'retriedBefore';
       if (filters[number - 1]?.[row.file]?.refuse(cellsOf(row.cells))?.kind === 'skipped') return 'filtered';
     }
     const sender = await rows.findReceived(kind, id, { job, occurrence: plan.occurrence });

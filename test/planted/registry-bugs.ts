@@ -184,7 +184,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'a filtered row is given to every plan that asks',
     file: 'src/retry/retry-plan.ts',
-    find: '      if (rows.registry.claims.findNext(kind, id, plan).next !== undefined) return',
+    find: '      if (rows.registry.claims.findNext(kind, id, plan, false).next !== undefined) return',
     replace: '      if (rows === undefined) return',
     tests: ['test/e2e/filtered-rows.long.test.ts'],
     title:
