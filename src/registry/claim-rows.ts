@@ -14,21 +14,26 @@ import type { PastRun } from './read-runs.js';
 /** Of rows that came back as input. */
 const REIMPORTED = 're-import';
 
-/** What a plan has of the rows of others, and has not claimed yet. `by`: who had them claimed. */
+/**
+ * What a plan has of the rows of others, and has not claimed yet. `by`: who had them claimed. `isBegun`: what others claimed since is theirs;
+ * else a claim of its own that does not stand last, as its process died before the memory knew it, is made once more.
+ */
 export async function describeClaims(
   files: Files,
   run: PlanAt,
-  { claims, at, by = REIMPORTED }: { claims: Claims; at: number; by?: string | undefined },
+  { claims, at, isBegun, by = REIMPORTED }: { claims: Claims; at: number; isBegun: boolean; by?: string | undefined },
 ): Promise<PlanClaims[]> {
   const { plan } = run;
   const rows = new RowsToClaim();
   for await (const { step, id } of readRowsOfOthers(files, run)) {
-    if (!claims.findNext(step.kind, id, plan, false).isOwn) rows.add(step.kind, id);
+    const { isOwn } = claims.findNext(step.kind, id, plan, false);
+    const hasIt = isBegun ? isOwn : claims.listOwners(step.kind, id, plan).at(-1) === plan.id;
+    if (!hasIt) rows.add(step.kind, id);
   }
   return rows.describe(plan, { at, by });
 }
 
-/** What plans have claimed and nothing else knows, by their rows: those of retries, and those that were begun. */
+/** What plans have claimed and nothing else knows, by their rows: those of retries, and those that were begun. `history`: in the order in which they began. */
 export async function describePastClaims(
   files: Files,
   { known, history, at }: { known: Claims; history: readonly PastRun[]; at: number },
@@ -36,7 +41,7 @@ export async function describePastClaims(
   const entries: PlanClaims[] = [];
   for (const run of history) {
     if (run.state === 'planned' && run.plan.retryOf === undefined) continue;
-    entries.push(...(await describeClaims(files, run, { claims: known, at })));
+    entries.push(...(await describeClaims(files, run, { claims: known, at, isBegun: true })));
   }
   return entries;
 }

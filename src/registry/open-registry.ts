@@ -108,7 +108,12 @@ async function makeMemory(registry: Registry, { files, clock }: Ports, options: 
     state.put({ ...kept, ...(await describePast(files, run, kept.begun?.at ?? at)) });
   }
   const records = [...state.records];
-  await registry.write({ records, claims: await describePastClaims(files, { known: state.claims, history, at }) });
+  // Their names say only in which minute they were planned, and who claimed a row last has it.
+  const order = [...state.runs.keys()];
+  const placeOf = ({ plan }: PastRun) => order.indexOf(plan.id) + 1 || order.length + 1;
+  const inOrder = history.toSorted((one, other) => placeOf(one) - placeOf(other));
+  const claims = await describePastClaims(files, { known: state.claims, history: inOrder, at });
+  await registry.write({ records, claims });
   if (begun.length > 0) {
     const from = begun.length === 1 ? 'one run' : `${begun.length} runs`;
     onNotice(

@@ -143,7 +143,8 @@ export class Registry {
   /** A plan has the rows of others that are in it from now on, for good: one of a retry as soon as it is made, `by` a person, any other as it begins. A second time there is nothing to note. */
   async claim(run: PlanAt, by?: string): Promise<void> {
     const { files, clock } = this.#deps;
-    const claims = await describeClaims(files, run, { claims: this.state.claims, at: clock.now(), by });
+    const isBegun = this.find(run.plan.id) !== undefined;
+    const claims = await describeClaims(files, run, { claims: this.state.claims, at: clock.now(), isBegun, by });
     if (claims.length > 0) await this.write({ claims });
   }
 

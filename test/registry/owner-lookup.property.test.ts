@@ -119,7 +119,7 @@ async function registryOf(disk: MemoryDisk, history: readonly PastRun[]): Promis
   for (const run of history) {
     const { id, steps, job, occurrence, retryOf } = run.plan;
     if (run.state === 'planned' && retryOf === undefined) continue;
-    const about = { claims: registry.claims, at: 0 };
+    const about = { claims: registry.claims, at: 0, isBegun: false };
     for (const entry of await describeClaims(disk.files, run, about)) registry.claims.add(entry);
     if (run.state === 'planned') continue;
     const begun = {
