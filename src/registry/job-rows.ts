@@ -3,6 +3,7 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { RowId } from '../kinds/ids.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import { digestOfRows, type Plan, type PlannedInput, type PlannedStep } from '../plan/format/plan-file.js';
+import { isSameOccurrence } from '../plan/occurrence.js';
 import { fileIdsOf, type PlaceInPlan, RowPlaces } from '../plan/reimport/named-rows.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { decideByStates } from '../report/receipt.js';
@@ -18,6 +19,8 @@ interface KnownFile {
   readonly input: PlannedInput;
 }
 
+type Taker = TakenId & { readonly run: string; readonly occurrence: string };
+
 /** The runs and plans of a job, tests aside, and what each has of a row: it is read once, when it is first asked for. The caller closes it. */
 export class JobRows {
   readonly files: Files;
@@ -26,7 +29,9 @@ export class JobRows {
   /** By their ids: the files that plans read, each with those that did. */
   readonly #known = new Map<string, KnownFile[]>();
   /** Runs that took a file, whether they are there or gone, in the order in which they began. */
-  readonly #takers = new Map<string, (TakenId & { readonly run: string })[]>();
+  readonly #takers = new Map<string, Taker[]>();
+  /** The same, by the kind of their step and the rows of the file. */
+  readonly #takersOfRows = new Map<string, Taker[]>();
   readonly #places = new Map<string, Promise<RowPlaces>>();
   readonly #rows = new Map<string, Promise<RowStatusView>>();
   readonly #receipts = new Map<string, Promise<Receipts | undefined>>();
@@ -46,8 +51,11 @@ export class JobRows {
       }
     }
     for (const { plan: run, begun } of registry.runs.values()) {
-      for (const file of listTaken(begun))
-        remember(this.#takers, file.id, (): (TakenId & { run: string })[] => []).push({ ...file, run });
+      for (const file of listTaken(begun)) {
+        const taker = { ...file, run, occurrence: begun.occurrence };
+        remember(this.#takers, file.id, (): Taker[] => []).push(taker);
+        remember(this.#takersOfRows, `${file.kind} ${file.digest}`, (): Taker[] => []).push(taker);
+      }
     }
   }
 
@@ -60,6 +68,17 @@ export class JobRows {
   digestOf(file: string): string | undefined {
     const [known] = this.filesOf(file);
     return known && digestOfRows(known.input);
+  }
+
+  /** Ids of the runs of the account and the time of a plan that took the rows of a file for steps of another kind, there or gone. */
+  takersAs(kind: string, file: string, { job, occurrence }: ForPlan): string[] {
+    const [known] = this.filesOf(file);
+    if (known === undefined || known.step.kind === kind) return [];
+    const takers = this.#takersOfRows.get(`${kind} ${digestOfRows(known.input)}`) ?? [];
+    return takers.flatMap(({ run, account, ...taken }) => {
+      const isOfTime = occurrence === '' || isSameOccurrence(taken.occurrence, occurrence);
+      return isOfTime && account === accountOfKind(job, kind) ? run : [];
+    });
   }
 
   /** By the content of a file for a step of a kind: the digest of its rows, if a plan read it. */

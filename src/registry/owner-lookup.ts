@@ -48,7 +48,7 @@ export class OwnerLookup implements RowOwners {
     const owners = this.#rows.registry.claims.listOwners(step.kind, id, this.#plan);
     const owner = owners.findLast((plan) => plan !== this.#plan.id);
     const claimed = owner === undefined ? undefined : await this.#askOwner(owner, step, id);
-    const elsewhere = claimed ?? this.#askOtherSteps(step, id);
+    const elsewhere = claimed ?? this.#askOtherSteps(step, id) ?? this.#askOtherKind(step, id);
     const refusal = elsewhere ?? (owner === undefined ? await this.#askReaders(step, id) : undefined);
     if (refusal !== undefined) return refusal;
     const sender = await this.#rows.findReceived(step.kind, id, this.#plan);
@@ -79,6 +79,15 @@ export class OwnerLookup implements RowOwners {
       if (own !== undefined) return own;
     }
     return undefined;
+  }
+
+  /** Another run that took the file of the row for steps of the kind here, where one of another kind refused it. */
+  #askOtherKind({ kind }: Step, { file }: RowId): RowRefusal | undefined {
+    const [run] = this.#rows.takersAs(kind, file, this.#plan);
+    if (run === undefined) return undefined;
+    return this.#rows.runs.has(run)
+      ? skip('retried', `Run ${run} read the same row, and reports what became of it`)
+      : rejectSent(`run ${run} read the same row, ${this.#describeGone(run)}, and may have sent it`);
   }
 
   /** The runs that took the file of the row as often as it did, and as this plan does; else the plans that read it, and were never begun. */

@@ -80,6 +80,8 @@ export class RegistryState {
 
 export interface TakenId {
   readonly id: string;
+  /** Of its rows. */
+  readonly digest: string;
   readonly kind: string;
   readonly account: string;
 }
@@ -87,11 +89,9 @@ export interface TakenId {
 /** The files that a run took, by their ids. A retry takes none. */
 export function listTaken({ files, occurrence, retryOf }: RunBegun): TakenId[] {
   if (retryOf !== null) return [];
-  const ids = listFileIds(
-    files.map((file) => ({ ...file, digest: file.rows ?? file.content })),
-    occurrence,
-  );
-  return files.map(({ kind, account }, index) => ({ id: ids[index] ?? '', kind, account }));
+  const read = files.map((file) => ({ ...file, digest: file.rows ?? file.content }));
+  const ids = listFileIds(read, occurrence);
+  return read.map(({ kind, account, digest }, index) => ({ id: ids[index] ?? '', kind, account, digest }));
 }
 
 /** Those that have begun stand in the order in which they did. */
