@@ -23,7 +23,8 @@ export interface RejectedRow {
   readonly put: string | undefined;
 }
 
-const PUT_BACK = /^The number lost its (?:\+|leading 0); it is probably (\+\d{7,15})\.$/;
+const PUT_BACK =
+  /^The number (?:lost its (?:\+|leading 0); it is probably|may have lost a \+ \(then it is) (\+\d{7,15})(?:\.$|\))/;
 
 /**
  * A plan, and all that have rows of it or of each other, by re-import and retry: the first ones first, the plan itself last. Of

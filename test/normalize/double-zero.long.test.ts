@@ -76,6 +76,19 @@ describe('00 in front of a valid international number', () => {
   });
 });
 
+it('a valid number without its +, read in its own country, is that number or none, wherever numbers are dialled with a 0', () => {
+  let refused = 0;
+  for (const e164 of sampleNumbers(SAMPLES)) {
+    const country = parsePhoneNumberFromString(e164)?.country;
+    if (country === undefined || planByCountry.get(country)?.dialsZero !== true) continue;
+    const read = normalizeNumber(e164.slice(1), country);
+    expect(read).toEqual(normalizeByLibrary(e164.slice(1), country));
+    if (read.ok) expect([e164, read]).toMatchObject([e164, { e164 }]);
+    else refused++;
+  }
+  expect(refused).toBeGreaterThan(0);
+});
+
 describe('an apostrophe in front of a number', () => {
   it('changes nothing of how it is read, in any country', () => {
     const sampleNumber = createNumberSampler(716);

@@ -9,7 +9,7 @@ import {
   isNumberLike,
   type RefusedNumber,
   readDigits,
-  readDoubleZero,
+  readTwoWays,
   trimNumber,
 } from './number-library.js';
 import { findPlans, type NumberingPlan, planByCountry } from './numbering-plan.js';
@@ -44,15 +44,24 @@ function explainNumber(value: string, digits: string, country: string | undefine
   if (value.startsWith('+')) return explainInternational(digits, country);
   const home = findNumberCountry(country);
   const plan = home && planByCountry.get(home);
-  const readings = readDoubleZero(value, home) ?? [];
-  if (readings.length > 1 && home !== undefined) return explainTwoReadings(readings, home);
+  const readings = readTwoWays(value, home) ?? [];
+  if (readings.length > 1 && home !== undefined) return explainTwoReadings(readings, { value, home });
   return plan === undefined ? explainCountry(digits, country) : explainNational(digits, plan);
 }
 
-function explainTwoReadings([international, dialled]: readonly AcceptedNumber[], country: string): RefusedNumber {
+function explainTwoReadings(
+  [international, dialled]: readonly AcceptedNumber[],
+  { value, home }: { value: string; home: string },
+): RefusedNumber {
+  if (!readDigits(value).startsWith('00')) {
+    return refuse(
+      'lost-plus',
+      `The number may have lost a + (then it is ${international?.e164}) or a leading 0 (then ${dialled?.e164}); write the right one with a +.`,
+    );
+  }
   return refuse(
     'double-zero',
-    `The number begins with 00: it is ${international?.e164} if that stands for a +, or ${dialled?.e164} if it is dialled in ${nameCountry(country)}; write the right one with a +.`,
+    `The number begins with 00: it is ${international?.e164} if that stands for a +, or ${dialled?.e164} if it is dialled in ${nameCountry(home)}; write the right one with a +.`,
   );
 }
 

@@ -58,7 +58,8 @@ function readNational(home: NumberingPlan, digits: string): FastNumber {
   if (home.hasShape(national) && national.length <= home.maxLength) {
     const found = readAmong(candidates, national);
     // The library puts a prefix back that leaves a number of impossible length.
-    return prefix > 0 && !hasPossibleLength(found, national.length) ? undefined : found;
+    if (prefix > 0 && !hasPossibleLength(found, national.length)) return undefined;
+    return mayHaveLostPlus(found, home, digits) ? undefined : found;
   }
   if (!digits.startsWith(home.callingCode)) {
     const isRefused = [national, digits].every((each) => readAmong(candidates, each) === 'refused');
@@ -68,6 +69,12 @@ function readNational(home: NumberingPlan, digits: string): FastNumber {
   const behindCode = digits.slice(home.callingCode.length);
   if (home.countPrefix(behindCode) !== 0 || !home.hasShape(behindCode)) return undefined;
   return readInternational(digits);
+}
+
+/** A national number that would be another one with a + in front. */
+function mayHaveLostPlus(found: FastNumber, home: NumberingPlan, digits: string): boolean {
+  if (typeof found !== 'object' || !home.mayLackPlus(digits)) return false;
+  return String(found.digits) !== digits && readInternational(digits) !== 'refused';
 }
 
 /** If `00` is the only international prefix, there is one reading. */

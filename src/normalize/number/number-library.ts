@@ -1,6 +1,7 @@
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { NumberCode } from '../../domain/row-codes.js';
 import { normalizeCountry } from '../country.js';
+import { planByCountry } from './numbering-plan.js';
 
 /** E.164 with its +, and the country of the number itself: ISO alpha-2, or `NON_GEOGRAPHIC`. */
 export interface AcceptedNumber {
@@ -29,7 +30,7 @@ const NUMBER_CHARACTERS =
 const INVISIBLE = /[\s\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/;
 
 /**
- * Accepts exactly what libphonenumber-js finds valid, except what `isSafeToRead` and `readDoubleZero` exclude; all
+ * Accepts exactly what libphonenumber-js finds valid, except what `isSafeToRead` and `readTwoWays` exclude; all
  * else is undefined.
  */
 export function acceptByLibrary(value: string, country: string | undefined): AcceptedNumber | undefined {
@@ -37,23 +38,26 @@ export function acceptByLibrary(value: string, country: string | undefined): Acc
   const defaultCountry = value.startsWith('+') ? undefined : findNumberCountry(country);
   if (defaultCountry === undefined && !value.startsWith('+')) return undefined;
   if (/[/\uFF0F]/.test(value) && holdsTwoNumbers(value, country)) return undefined;
-  const readings = readDoubleZero(value, defaultCountry);
+  const readings = readTwoWays(value, defaultCountry);
   if (readings === undefined) return askLibrary(value, defaultCountry);
   return readings.length === 1 ? readings[0] : undefined;
 }
 
 /**
- * What a number that begins with `00` may be: `00` is a + in most countries, and is written so in all of them. If that
- * reading and the one dialled in its country (in Singapore 003 36… is a call to Hungary through a carrier) differ, it
- * is refused as ambiguous. Undefined for any other number.
+ * What a number without + may be that begins with `00`, or with the calling code of a country whose numbers begin with 0. `00` is a + in most
+ * countries, and is written so in all of them; a spreadsheet takes off both + and 0. If the reading with a + and the one dialled in its country
+ * differ, it is refused as ambiguous: in Singapore 003 36… is a call to Hungary through a carrier, in Germany 49 171… may be a mobile phone, or
+ * a number in Leer. Undefined for any other number.
  */
-export function readDoubleZero(value: string, country: CountryCode | undefined): readonly AcceptedNumber[] | undefined {
+export function readTwoWays(value: string, country: CountryCode | undefined): readonly AcceptedNumber[] | undefined {
   if (country === undefined || value.startsWith('+')) return undefined;
   const digits = readDigits(value);
-  if (!digits.startsWith('00')) return undefined;
-  const international = askLibrary(`+${digits.slice(2)}`, undefined);
+  const isDoubleZero = digits.startsWith('00');
+  if (!isDoubleZero && planByCountry.get(country)?.mayLackPlus(digits) !== true) return undefined;
+  const international = askLibrary(`+${isDoubleZero ? digits.slice(2) : digits}`, undefined);
   const dialled = askLibrary(value, country);
-  if (international?.e164 === dialled?.e164) return international === undefined ? [] : [international];
+  const isOne = international?.e164 === dialled?.e164 || (dialled === undefined && !isDoubleZero);
+  if (isOne) return dialled === undefined ? [] : [dialled];
   return [international, dialled].filter((reading) => reading !== undefined);
 }
 

@@ -33,6 +33,8 @@ export class NumberingPlan {
   readonly hasLeadingDigits: boolean;
   /** `00`, and nothing else, stands at the start of a number dialled abroad. */
   readonly dialsDoubleZero: boolean;
+  /** A 0 stands at the start of a number dialled within the country, and is no part of it. */
+  readonly dialsZero: boolean;
   readonly #raw: RawPlan;
   #general: RegExp | undefined;
   #kinds: RegExp | undefined;
@@ -48,6 +50,7 @@ export class NumberingPlan {
     this.maxLength = Math.max(...raw[3]);
     this.hasLeadingDigits = Boolean(raw[10]);
     this.dialsDoubleZero = raw[1] === '00';
+    this.dialsZero = raw[5] === '0';
     this.#raw = raw;
   }
 
@@ -61,6 +64,11 @@ export class NumberingPlan {
   isValid(national: string): boolean {
     this.#kinds ??= new RegExp(`^(?:${this.#listKinds().join('|') || NOTHING})$`);
     return this.hasShape(national) && this.#kinds.test(national);
+  }
+
+  /** Whether a number without + may be one with it: it begins with the calling code, where numbers of the country begin with 0. */
+  mayLackPlus(digits: string): boolean {
+    return this.dialsZero && digits.startsWith(this.callingCode);
   }
 
   /** Whether a number begins as this country's do, among those with the same calling code. */

@@ -144,6 +144,19 @@ describe('number', () => {
     });
   });
 
+  it.each([
+    ['491711234567', 'DE', '+491711234567', '+49491711234567'],
+    ['49 151 1234 5678', 'Deutschland', '+4915112345678', '+494915112345678'],
+    ['62812345678', 'ID', '+62812345678', '+6262812345678'],
+  ])('%s in %s, that lost its + or its 0, is refused with both readings', (text, country, withPlus, withZero) => {
+    expect(refusal(text, country)).toEqual({
+      ok: false,
+      code: 'lost-plus',
+      reason: `The number may have lost a + (then it is ${withPlus}) or a leading 0 (then ${withZero}); write the right one with a +.`,
+    });
+    expect(normalizeNumber(`0${text}`, country)).toMatchObject({ e164: withZero });
+  });
+
   it('without + and country is refused, with the number that a lost plus would make it', () => {
     expect(refusal('6591234567')).toMatchObject({ code: 'no-country', reason: expect.stringContaining('+6591234567') });
     expect(refusal('6591234567', ' ').code).toBe('no-country');

@@ -87,6 +87,17 @@ describe('a suppression list fails closed: the plan is refused for one', () => {
     expect((await refusalOf(withLists())).problems[0]).toContain('stop-*.csv: the pattern matches no file');
   });
 
+  it('whose numbers lost their +, and would be others in the country of the list', async () => {
+    const german = anInput({ files: ['people.csv'], country: 'DE' });
+    const { problems } = await refusalOf({
+      job: { steps: [anSmsStep({ input: german, suppress: [anInput({ files: ['stop.csv'], country: undefined })] })] },
+      files: { 'people.csv': 'mobile\n+4915112345678\n', 'stop.csv': 'mobile\n4915112345678\n' },
+    });
+    expect(problems).toEqual([
+      'stop.csv:2: column "mobile" holds 49*********78, which is not a number (the number lost its +), expected one',
+    ]);
+  });
+
   it('whose numbers have no country to be read in', async () => {
     const noCountry = anInput({ files: ['people.csv'], country: undefined });
     const steps = [anSmsStep({ input: noCountry, suppress: [anInput({ files: ['stop.csv'], country: undefined })] })];
