@@ -79,7 +79,7 @@ export async function planNewInput(
     if (outcome.made !== undefined || isResumed || !isOnScreen)
       for (const line of listLeftOut(leftOut)) log.info(`skipped: ${line}`);
     logNotices(outcome.made?.plan.steps ?? [], context);
-    if (outcome.made !== undefined) for (const warning of listUnheard(job)) log.warn(warning);
+    if (outcome.made !== undefined) for (const warning of warnOfJob(job)) log.warn(warning);
     return { ...outcome, leftOut };
   } catch (error) {
     // The process that took over the job removes our unfinished files.
@@ -121,9 +121,12 @@ function logNotices(steps: Plan['steps'], { log, screen, terminal }: Context): v
   for (const { warning } of steps.flatMap(({ funnel = [] }) => funnel)) if (warning !== undefined) log.warn(warning);
 }
 
-/** Steps whose text names a word such as STOP, though no list has who answered it. */
-export function listUnheard({ steps }: Job): string[] {
+/** What a job says and does not do: a text names a word such as STOP, though no list has who answered it; codes leave outside of a window. */
+export function warnOfJob({ steps }: Job): string[] {
+  const hasWindow = steps.some((step) => step.kind === 'sms' && step.window !== undefined);
   return steps.flatMap((step, index) => {
+    if (hasWindow && step.kind === 'verification.start')
+      return [`step ${index + 1} (${step.kind}): a window holds SMS only; one-time codes leave at any hour`];
     const word = step.kind === 'sms' && step.suppress === undefined ? findOptOutWord(step.template.text) : undefined;
     if (word === undefined) return [];
     const what = `step ${index + 1} (sms): its text names ${word}, and no list has who answers so`;

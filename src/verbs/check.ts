@@ -1,6 +1,6 @@
 import { StoreLost } from '../cluster/store.js';
 import type { Context } from '../command/context.js';
-import { listUnheard } from '../command/plan-input.js';
+import { warnOfJob } from '../command/plan-input.js';
 import { readAddress, readSecrets } from '../command/read-secrets.js';
 import { escapeText } from '../command/screen.js';
 import { callService } from '../command/single-call.js';
@@ -79,7 +79,7 @@ export const check = defineVerb({
     const online = isTried ? await tryKeys(job, file, context, problems) : [];
     await placeProblems({ file, files }, async () => problems.throwIfAny());
     const secrets = job.cluster === undefined ? 'its secrets' : 'its secrets, its database';
-    notices.push(...listUnheard(job));
+    notices.push(...warnOfJob(job));
     const lines = [
       ...steps.flatMap(sayStep),
       ...found.empty.map((shown) => `  no file matches ${shown} yet`),

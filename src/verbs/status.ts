@@ -109,6 +109,7 @@ function nextOf({ state, runner, directory, steps, approvals }: Found, screen: S
     command: showCommand(screen, verb, showPath(screen, directory), ...flags),
   });
   if (runner !== null) return undefined;
+  if (state === 'finished') return say('write its outputs: they are not there, and nothing is left to send', 'apply');
   if (state !== 'planned') return say('resume it, or run the command that began it again', 'apply');
   const isEmpty = steps.every(({ planned, ...step }) => planned === 0 && !('action' in step));
   if (isEmpty) return say('there is nothing in it to send; its account says why', 'report');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { numberOf, numbersOf, people } from './a-job.js';
+import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aJobFor } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
@@ -47,4 +47,15 @@ test('rows that are held as their time zone is not known are sent by a retry und
   expect(await workspace.destinations()).toEqual([0, 1, 2, 3].map(numberOf));
   const again = await workspace.retry(summary.directory, 'no-time-zone', ...JOB);
   expect(again.state).toBe('nothing-to-retry');
+});
+
+test.each([
+  ['a window', { window: OPEN }, true],
+  ['none', {}, false],
+])('a job with codes and %s: plan and check say that codes leave at any hour: %o', async (_what, hours, isSaid) => {
+  const codes = { kind: 'verification.start', input: { files: 'people.csv' }, destination: 'mobile', brand: 'ACME' };
+  const workspace = await aJobFor(people(1), { ...hours, steps: [anSmsStep(), codes] });
+  const said = 'step 2 (verification.start): a window holds SMS only; one-time codes leave at any hour';
+  expect((await workspace.volley('plan', 'job.yaml')).stderr.includes(said)).toBe(isSaid);
+  expect((await workspace.volley('check', 'job.yaml')).stdout.includes(said)).toBe(isSaid);
 });

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { aJobFor } from '../e2e/a-workspace.js';
 
@@ -22,4 +23,13 @@ test('status of a plan that was not sent says how to send it', async () => {
   const { stdout } = await workspace.volley('status', 'job.yaml', '--no-json');
   expect(stdout).toMatch(/ 1 sms +5 +– +2 +1 +– +2\n/);
   expect(stdout).toMatch(new RegExp(`Next: send it\\n  .* apply ${workspace.firstRun()}\\n`));
+});
+
+test('status of a finished run whose process died before its outputs says how to write them', async () => {
+  const workspace = await aJobFor(ROWS);
+  await workspace.run();
+  const run = workspace.firstRun();
+  rmSync(workspace.path(`${run}/summary.json`));
+  const { stdout } = await workspace.volley('status', 'job.yaml', '--no-json');
+  expect(stdout).toMatch(new RegExp(`Next: write its outputs: .* nothing is left to send\\n  .* apply ${run}\\n`));
 });
