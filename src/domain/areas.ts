@@ -8,18 +8,13 @@ export function byArea<T>(make: (area: Area) => T): Readonly<Record<Area, T>> {
 }
 
 /**
- * What is known of each kind of step before a row is read: here as data, in job/schema/steps/ its keys, in kinds/ what it does,
+ * What is known of each kind of step before a row is read: here as data, in job/schema/steps/ its keys, in job/limits.ts
+ * how fast it is, in kinds/ what it does,
  * each in a table that does not compile without a line for every kind of this one.
  */
 interface KindFacts {
   /** The area of the service that it uses: its address, its credentials, its lane. */
   readonly area: Area;
-  /** What a step gets that sets no limits: far below the ceilings, so that a first job is never the one that meets them. */
-  readonly defaultLimits: {
-    readonly requestsPerSecond: number;
-    readonly messagesPerSecond?: number;
-    readonly concurrency: number;
-  };
 }
 
 interface RowKindFacts extends KindFacts {
@@ -38,37 +33,30 @@ interface RowKindFacts extends KindFacts {
 export const ROW_KINDS = {
   contacts: {
     area: 'contacts',
-    defaultLimits: { requestsPerSecond: 20, concurrency: 8 },
     hasRecipients: false,
     noun: 'contact',
     resultColumns: ['_contactId', '_location', '_description'],
   },
   sms: {
     area: 'sms',
-    defaultLimits: { requestsPerSecond: 20, messagesPerSecond: 1000, concurrency: 8 },
     hasRecipients: true,
     noun: 'message',
     resultColumns: ['_umid', '_clientMessageId', '_batchId', '_destination', '_segments', '_description'],
   },
   'verification.start': {
     area: 'verification',
-    // A session is an SMS to a person who waits for it; a check is one read.
-    defaultLimits: { requestsPerSecond: 10, concurrency: 8 },
     hasRecipients: true,
     noun: 'verification session',
     resultColumns: ['_sessionId', '_destination', '_attempt', '_expiresAt', '_retryAfter'],
   },
   'verification.check': {
     area: 'verification',
-    defaultLimits: { requestsPerSecond: 20, concurrency: 8 },
     hasRecipients: false,
     noun: 'code',
     resultColumns: ['_sessionId', '_destination', '_attempt', '_expiresAt', '_nextSmsAfter', '_description'],
   },
   conversations: {
     area: 'gateway',
-    // A conversation is work for a person at the other end.
-    defaultLimits: { requestsPerSecond: 10, concurrency: 8 },
     hasRecipients: true,
     noun: 'conversation',
     resultColumns: ['_conversationId', '_createdAt', '_queue'],
@@ -77,8 +65,8 @@ export const ROW_KINDS = {
 
 /** Kinds that do one thing, at their place among the steps. */
 export const ACTION_KINDS = {
-  campaign: { area: 'campaign', defaultLimits: { requestsPerSecond: 1, concurrency: 1 } },
-  chat: { area: 'chat', defaultLimits: { requestsPerSecond: 1, concurrency: 1 } },
+  campaign: { area: 'campaign' },
+  chat: { area: 'chat' },
 } as const satisfies Readonly<Record<string, KindFacts>>;
 
 export type RowKind = keyof typeof ROW_KINDS;

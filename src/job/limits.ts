@@ -40,10 +40,18 @@ export const ceilings: Readonly<Record<Area, Limits>> = {
   campaign: UNPUBLISHED,
 };
 
-/** What a step of a kind gets that sets no limits. */
-export const defaultLimits = Object.fromEntries(
-  Object.entries(KINDS).map(([kind, { defaultLimits: limits }]) => [kind, { ...UNCOUNTED, ...limits }]),
-) as Readonly<Record<Kind, Limits>>;
+/** What a step gets that sets no limits: far below the ceilings, so that a first job is never the one that meets them. */
+export const defaultLimits: Readonly<Record<Kind, Limits>> = {
+  contacts: { ...UNCOUNTED, requestsPerSecond: 20, concurrency: 8 },
+  sms: { ...UNCOUNTED, requestsPerSecond: 20, messagesPerSecond: 1000, concurrency: 8 },
+  // A session is an SMS to a person who waits for it; a check is one read.
+  'verification.start': { ...UNCOUNTED, requestsPerSecond: 10, concurrency: 8 },
+  'verification.check': { ...UNCOUNTED, requestsPerSecond: 20, concurrency: 8 },
+  // A conversation is work for a person at the other end.
+  conversations: { ...UNCOUNTED, requestsPerSecond: 10, concurrency: 8 },
+  campaign: { ...UNCOUNTED, requestsPerSecond: 1, concurrency: 1 },
+  chat: { ...UNCOUNTED, requestsPerSecond: 1, concurrency: 1 },
+};
 
 /** What single calls of an area get: as steps of the first kind that uses it. */
 export const defaultLimitsOfArea = Object.fromEntries(

@@ -9,10 +9,9 @@ import { readOpenDoubt } from '../registry/read-runs.js';
 import { balanceOf } from '../report/row-balance.js';
 import { addBalances } from '../report/summary.js';
 import type { Progress } from '../run/run-deps.js';
-import { setCounter } from './figures.js';
+import { SendMetrics, setCounter } from './figures.js';
 import { NOT_ITS_TURN } from './hook.js';
 import { type MetricsFlags, openOutlets } from './metrics-outlets.js';
-import { SendMetrics } from './send-metrics.js';
 
 /**
  * The figures of a command on a job, and where they go. `end` takes the exit code, and the code of the error; it throws nothing.

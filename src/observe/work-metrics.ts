@@ -1,7 +1,7 @@
 import type { WorkEvent } from '../cluster/work-on-run.js';
 import type { Context } from '../command/context.js';
+import { SendMetrics } from './figures.js';
 import { type MetricsFlags, openOutlets } from './metrics-outlets.js';
-import { SendMetrics } from './send-metrics.js';
 
 /** It asks the database each second, and a call ends after half a minute at most, also where there is no answer. */
 const HANGS_AFTER_MS = 60_000;

@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
 import { nodeEnv } from '../../src/command/env.js';
+import { SendMetrics } from '../../src/observe/figures.js';
 import { ListenMetrics } from '../../src/observe/listen-metrics.js';
 import { RunMetrics } from '../../src/observe/run-metrics.js';
-import { SendMetrics } from '../../src/observe/send-metrics.js';
 import { WorkMetrics } from '../../src/observe/work-metrics.js';
 
 interface MetricFacts {
