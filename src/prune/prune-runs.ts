@@ -3,6 +3,7 @@ import { countOf } from '../domain/count-of.js';
 import type { RunStatus } from '../journal/replay.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { fileIdsOf } from '../plan/reimport/named-rows.js';
+import { listFilesOf } from '../registry/claim-rows.js';
 import { isReported, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import { CAMPAIGN_PAGE, PAGE_FILE, readSummary, SUMMARY_FILE } from '../report/write-report.js';
@@ -78,6 +79,7 @@ async function readRuns(registry: Registry, { files }: Ports): Promise<PrunableR
     const endMs = abandoned?.at ?? (Date.parse(ended?.endedAt ?? '') || (plan.testOf && cutMs));
     runs.push({
       plan,
+      files: listFilesOf(plan, registry.state.claims),
       beganMs: begun && (Date.parse(ended?.startedAt ?? '') || begun.at),
       endMs: endMs ?? Number.POSITIVE_INFINITY,
       need: plan.testOf === undefined ? (unfinished ?? explainDoubt(inDoubt)) : undefined,
@@ -95,6 +97,8 @@ async function readDoubt(files: Files, jobDirectory: string): Promise<Map<string
 /** A run of a job that is not pruned yet. */
 interface PrunableRun {
   readonly plan: Plan;
+  /** Ids of those of which it has rows. */
+  readonly files: readonly string[];
   /** Undefined where it was never begun. */
   readonly beganMs: number | undefined;
   readonly endMs: number;
@@ -135,15 +139,15 @@ function chooseRuns(runs: readonly PrunableRun[], { beforeMs, keepLast }: PruneC
   }
   const chosen: PrunableRun[] = [];
   for (let isDone = false; !isDone; ) {
-    const isFree = ({ plan }: PrunableRun) => listClaimants(plan, runs).every((each) => chosen.includes(each));
+    const isFree = (run: PrunableRun) => listClaimants(run, runs).every((each) => chosen.includes(each));
     const free = waiting.filter(isFree);
     chosen.push(...free);
     waiting = waiting.filter((run) => !free.includes(run));
     isDone = free.length === 0;
   }
-  for (const { plan } of waiting) {
-    const [claimant] = listClaimants(plan, runs).filter((each) => !chosen.includes(each));
-    skipped.push({ run: plan.id, reason: `plan ${claimant?.plan.id} has rows of it, and is not pruned` });
+  for (const run of waiting) {
+    const [claimant] = listClaimants(run, runs).filter((each) => !chosen.includes(each));
+    skipped.push({ run: run.plan.id, reason: `plan ${claimant?.plan.id} has rows of it, and is not pruned` });
   }
   return { chosen, skipped, kept };
 }
@@ -160,12 +164,16 @@ function explainDoubt(inDoubt: number | null = 0): string | undefined {
   return inDoubt > 0 ? `${countOf(inDoubt, 'row')} in doubt: see volley settle` : undefined;
 }
 
-/** Plans that have rows of a run, by retry, or by re-import of rows of its files. */
-function listClaimants(of: Plan, runs: readonly PrunableRun[]): PrunableRun[] {
-  const own = new Set(of.retryOf === undefined ? of.steps.flatMap((step) => fileIdsOf(of, step)) : []);
-  return runs.filter(({ plan }) => {
+/**
+ * Plans that have rows of a run, by retry, or by re-import of rows of its files. As long as they are needed themselves, also those that may have
+ * them from its rejections, which it had from another: to send them it must show that it did not.
+ */
+function listClaimants({ plan: of, files }: PrunableRun, runs: readonly PrunableRun[]): PrunableRun[] {
+  const own = of.retryOf === undefined ? of.steps.flatMap((step) => fileIdsOf(of, step)) : [];
+  return runs.filter(({ plan, need }) => {
+    const asked = need === undefined ? own : files;
     const isFed = plan.steps.some(({ inputs }) =>
-      inputs.some(({ fedFrom = [] }) => fedFrom.some((file) => own.has(file))),
+      inputs.some(({ fedFrom = [] }) => fedFrom.some((file) => asked.includes(file))),
     );
     return plan.retryOf?.run === of.id || (plan.id !== of.id && isFed);
   });

@@ -102,3 +102,25 @@ test('runs in doubt, unfinished, young, among the last, or whose rows a plan has
 
   expect((await prune('0h')).pruned).toMatchObject([{ run: plan }, { run }]);
 });
+
+test('a run stays whose rejections are in a plan that was never sent, also where it had them from another run', async () => {
+  const workspace = await aJobFor(people(3), { steps: [anSmsStep({ input: { files: '*.csv' } })] });
+  const feed = async (directory: string, name: string) => {
+    await workspace.told('report', directory);
+    workspace.write(name, readFileSync(`${directory}/1-sms.rejections.csv`, 'utf8').replace(/^P2/m, `P2 ${name}`));
+  };
+  workspace.setFaults({ kind: 'reject-rows', endingWith: '002' });
+  const first = await workspace.told('run', 'job.yaml');
+  await feed(first.directory, 'b.csv');
+  const second = await workspace.told('run', 'job.yaml');
+  await workspace.resend(second.directory, 'rejected');
+  const third = workspace.runs().find((name) => ![first, second].some(({ directory }) => directory.endsWith(name)));
+  await feed(workspace.path(`out/sale/${third}`), 'c.csv');
+  workspace.setFaults();
+  const plan = await workspace.plan();
+
+  expect(await workspace.told('prune', 'job.yaml', '--older-than', '0h')).toMatchObject({ pruned: [] });
+
+  expect(await workspace.told('apply', plan)).toMatchObject({ balance: { accepted: 1 } });
+  expect((await workspace.told('prune', 'job.yaml', '--older-than', '0h')).pruned).toHaveLength(4);
+});
