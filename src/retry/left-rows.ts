@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Cell } from '../domain/row.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { accountOfKind } from '../plan/format/account-of.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, readPlan } from '../plan/format/plan-file.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { readRunFile } from '../plan/format/run-record.js';
@@ -62,13 +63,18 @@ export async function listOthers(
 
 function hasRowsOf(plan: Plan, other: Plan): boolean {
   if (plan.retryOf?.run === other.id) return true;
-  const files = [...listFed(other), ...other.steps.flatMap((step) => fileIdsOf(other, step))];
+  const files = [...listFed(other), ...listOf(other, (step) => fileIdsOf(other, step))];
   return listFed(plan).some((file) => files.includes(file));
 }
 
 /** Files of which a plan has rows that came back. */
-function listFed({ steps }: Plan): string[] {
-  return steps.flatMap(({ inputs }) => inputs.flatMap(({ fedFrom = [] }) => fedFrom));
+function listFed(plan: Plan): string[] {
+  return listOf(plan, ({ inputs }) => inputs.flatMap(({ fedFrom = [] }) => fedFrom));
+}
+
+/** Files of the steps of a plan, each with the account: what another has of them are other rows. */
+function listOf({ job, steps }: Plan, filesOf: (step: PlannedStep) => readonly string[]): string[] {
+  return steps.flatMap((step) => filesOf(step).map((file) => `${file} ${accountOfKind(job, step.kind)}`));
 }
 
 /**
