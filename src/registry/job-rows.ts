@@ -64,6 +64,13 @@ export class JobRows {
     return this.#known.get(file) ?? [];
   }
 
+  /** Ids that a file has for steps of other kinds, by the digest of its rows. */
+  idsForOthers(kind: string, digest: string): string[] {
+    return [...this.#known].flatMap(([id, [known]]) =>
+      known !== undefined && known.step.kind !== kind && digestOfRows(known.input) === digest ? id : [],
+    );
+  }
+
   /** Digest of the rows of a file. */
   digestOf(file: string): string | undefined {
     const [known] = this.filesOf(file);

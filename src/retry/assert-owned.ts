@@ -110,23 +110,27 @@ async function readOwnRows(
 ): Promise<Map<string, string>> {
   const { plan } = run;
   const { claims } = rows.registry;
-  const own = new Map<string, string>();
-  if (plan.retryOf !== undefined) return own;
+  const found = new Map<string, string>();
+  if (plan.retryOf !== undefined) return found;
   for (const step of plan.steps) {
     const { kind, number, inputs } = step;
     const cameBack = new Set(inputs.flatMap(({ fedFrom = [] }) => fedFrom.map((file) => rows.digestOf(file))));
-    const isClaimed = fileIdsOf(plan, step).some((file) => claims.hasAny(kind, file, plan.id));
+    const own = fileIdsOf(plan, step);
+    // Of a step of another kind the rejections may have come before the file itself.
+    const ids = inputs.map((input, at) => [own[at] ?? '', ...rows.idsForOthers(kind, digestOfRows(input))]);
+    const isClaimed = ids.flat().some((file) => claims.hasAny(kind, file, plan.id));
     if (!isClaimed && !inputs.some((input) => cameBack.has(digestOfRows(input)))) continue;
     for await (const { row, id } of readNamedRows(rows.files, run, step)) {
       const input = inputs[row.file];
       if (row.state !== 'planned' || row.from !== undefined || id === undefined || input === undefined) continue;
-      const owner = claims.listOwners(kind, id, plan).findLast((each) => each !== plan.id);
-      const found = `plan ${owner} has claimed the row from a rejections file: remove it from this one`;
-      if (owner !== undefined) add(found, `${input.file}:${row.line}`);
-      if (cameBack.has(digestOfRows(input))) own.set(`${number} ${digestOfRows(input)} ${row.row}`, input.file);
+      const owners = (ids[row.file] ?? []).flatMap((file) => claims.listOwners(kind, { ...id, file }, plan));
+      const owner = owners.findLast((each) => each !== plan.id);
+      const claimed = `plan ${owner} has claimed the row from a rejections file: remove it from this one`;
+      if (owner !== undefined) add(claimed, `${input.file}:${row.line}`);
+      if (cameBack.has(digestOfRows(input))) found.set(`${number} ${digestOfRows(input)} ${row.row}`, input.file);
     }
   }
-  return own;
+  return found;
 }
 
 function reasonOf(refusal: RowRefusal | undefined): string | undefined {
