@@ -23,6 +23,10 @@ export function describeCountry({ country, countryColumn, tried, withPlus, valid
   const [best] = tried.best;
   const named = tried.best.map((each) => `${each.country} ${format(each.valid)}`).join(', ');
   const of = `of ${countOf(tried.tried, 'number')} without +`;
+  if (tried.lostPlus.length > 0) {
+    const ofCountries = tried.lostPlus.map((each) => `${each.country} ${format(each.valid)}`).join(', ');
+    return `${of}, so many are numbers with a + in front, which a spreadsheet takes off: ${ofCountries}`;
+  }
   if (tried.found === undefined) {
     return best === undefined ? `${of} none is valid in any country` : `${of}, so many would be valid: ${named}`;
   }

@@ -19,6 +19,8 @@ export interface DefaultCountry {
   readonly isOfOthers: boolean;
   /** The best ones; of those in which as many are valid, first the one that most other numbers are of. */
   readonly best: readonly TriedCountry[];
+  /** Of what countries they are with a + in front, where nearly all are numbers then: a spreadsheet took it. */
+  readonly lostPlus: readonly TriedCountry[];
 }
 
 /** Every country is tried for this many numbers. */
@@ -32,7 +34,7 @@ const MOST_NAMED = 5;
 /**
  * The country that numbers without + are dialled in, where the evidence is clear: at least 90 % of them are numbers there,
  * and 20 points more than in any country of another calling code; or 90 % of the other numbers, with
- * + or beside a country, are of it.
+ * + or beside a country, are of it. Numbers that lost their + say their country themselves: it is `found` where they are read alike in it.
  */
 export function guessDefaultCountry(local: readonly string[], sureCountries: readonly string[]): DefaultCountry {
   const step = Math.max(1, Math.ceil(local.length / MOST_TRIED));
@@ -45,8 +47,31 @@ export function guessDefaultCountry(local: readonly string[], sureCountries: rea
     tried !== undefined && tried.valid >= CLEAR_SHARE * numbers.length;
   const lead = (first?.valid ?? 0) - (second?.valid ?? 0);
   const leads = numbers.length >= LEAST_TRIED && lead >= CLEAR_LEAD * numbers.length;
-  const found = leads && isClear(first) ? first : isClear(ofOthers) ? ofOthers : undefined;
-  return { tried: numbers.length, found, isOfOthers: found?.country === usual, best: best.slice(0, MOST_NAMED) };
+  const lostPlus = findLostPlus(numbers);
+  const [own] = lostPlus;
+  const dialled = leads && isClear(first) ? first : isClear(ofOthers) ? ofOthers : undefined;
+  const found = own === undefined ? dialled : isClear(own) && isReadAlike(numbers, own.country) ? own : undefined;
+  return {
+    tried: numbers.length,
+    found,
+    isOfOthers: found?.country === usual,
+    best: best.slice(0, MOST_NAMED),
+    lostPlus: lostPlus.slice(0, MOST_NAMED),
+  };
+}
+
+function findLostPlus(numbers: readonly string[]): TriedCountry[] {
+  const countries = numbers.flatMap((number) => acceptNumber(`+${number.trim()}`, undefined)?.country ?? []);
+  if (numbers.length < LEAST_TRIED || countries.length < CLEAR_SHARE * numbers.length) return [];
+  return countByMost(countries).map(([country, valid]) => ({ country, valid }));
+}
+
+function isReadAlike(numbers: readonly string[], country: string): boolean {
+  const alike = numbers.filter((number) => {
+    const read = acceptNumber(number, country)?.e164;
+    return read !== undefined && read === acceptNumber(`+${number.trim()}`, undefined)?.e164;
+  });
+  return alike.length >= CLEAR_SHARE * numbers.length;
 }
 
 /**
@@ -78,9 +103,13 @@ function findUsual(countries: readonly string[]): string | undefined {
 
 /** The commonest of the values, the first of equals. */
 export function findMode(values: readonly string[]): string | undefined {
+  return countByMost(values)[0]?.[0];
+}
+
+function countByMost(values: readonly string[]): [value: string, count: number][] {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].toSorted((a, b) => b[1] - a[1])[0]?.[0];
+  return [...counts].toSorted((a, b) => b[1] - a[1]);
 }
 
 /** A column that says the country row by row. */

@@ -185,6 +185,13 @@ function writeCountry(number: SmsNumber): string[] {
   const why = describeCountry(number) ?? '';
   const column = countryColumn === undefined ? [] : [`  countryColumn: ${writeScalar(countryColumn)}`];
   if (tried !== undefined && country === undefined) {
+    if (tried.lostPlus.length > 0) {
+      return [
+        ...column,
+        '  # Numbers without + are rejected: export them as text, or put the + back in the file.',
+        `  # ${why}`,
+      ];
+    }
     return [
       ...column,
       '  # Numbers without + are rejected until this names their country: write its two letters, and remove the #.',

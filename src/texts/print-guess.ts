@@ -36,8 +36,12 @@ export function summarizeGuess({ path, job, files, optOuts, guess }: WrittenGues
   };
 }
 
-function isUnclear({ number }: JobGuess): boolean {
-  return number?.tried !== undefined && number.country === undefined;
+/** What is said of numbers without + that a person must do something about, and what; undefined where there are none. */
+function findTodo({ number }: JobGuess): { readonly says: string; readonly first: string } | undefined {
+  if (number?.tried === undefined || number.country !== undefined) return undefined;
+  if (number.tried.lostPlus.length === 0)
+    return { says: 'unclear, fill it in', first: 'fill in the country, and your text' };
+  return { says: 'lost with the +', first: 'put the + back in the file, and your text into the job' };
 }
 
 /** What was found, the first message, and what to do now: for a person. */
@@ -56,9 +60,8 @@ export function formatGuess(
   const commands = ['check', 'plan', 'run'].map(
     (verb) => `  ${paint(screen, 'bold', escapeText(showCommand(screen, verb, job)))}`,
   );
-  const next = isUnclear(guess)
-    ? 'Next: fill in the country, and your text. Then check it, see what it would send, and run it on the sandbox:'
-    : 'Next: put your text into it. Then check it, see what it would send, and run it on the sandbox:';
+  const first = findTodo(guess)?.first ?? 'put your text into it';
+  const next = `Next: ${first}. Then check it, see what it would send, and run it on the sandbox:`;
   return `${formatHeadline(head, 'bold', screen)}\n\n${facts.join('\n')}\n${message}\n${wrapText(next, screen.columns).join('\n')}\n${commands.join('\n')}\n`;
 }
 
@@ -68,7 +71,7 @@ function listFacts({ guess, optOuts, marks }: WrittenGuess): (readonly [name: st
   const { number, greeting, consent, notInAll } = guess;
   const country = number && describeCountry(number);
   const ofWhere = findWhereConsent(consent);
-  const says = isUnclear(guess) ? 'unclear, fill it in' : (number?.country ?? number?.countryColumn);
+  const says = findTodo(guess)?.says ?? number?.country ?? number?.countryColumn;
   const facts: (readonly [string, string | undefined])[] = [
     ['contacts', number ? undefined : 'no column holds numbers, so the job makes contacts and sends no SMS'],
     ['number', number && `${number.column}: ${describeNumber(number, guess)}`],

@@ -54,6 +54,23 @@ test('numbers without + need no default country where a column says it', () => {
   expect(guessOf(lines).number).toMatchObject({ valid: 30, withPlus: 0, countryColumn: 'Land', country: undefined });
 });
 
+test.each([
+  // A number of Singapore is read alike with and without its calling code, one of Germany is not.
+  ['of one country in which they are read alike', (index: number) => `659100${1000 + index}`, 'SG', { SG: 30 }],
+  ['of one that reads them as others', (index: number) => `4917112345${10 + index}`, undefined, { DE: 30 }],
+  [
+    'of two',
+    (index: number) => `${index % 2 ? '4366412345' : '4474001234'}${10 + index}`,
+    undefined,
+    { GB: 15, AT: 15 },
+  ],
+])('numbers that lost their + are taken for no country but their own: %s', (_, cell, country, countries) => {
+  const { number } = guessOf(aColumn('Mobile', 30, cell));
+
+  expect(number).toMatchObject({ column: 'Mobile', valid: country === undefined ? 0 : 30, country });
+  expect(Object.fromEntries(number!.tried!.lostPlus.map((each) => [each.country, each.valid]))).toEqual(countries);
+});
+
 test('a column of states is not taken for countries', () => {
   const lines = beside(
     aColumn('Phone', 30, local),
