@@ -7,6 +7,7 @@ import { kindOf } from '../kinds/kinds.js';
 import {
   type FunnelStage,
   JOURNAL_FILE,
+  nameAmongKind,
   PLAN_FILE,
   type Plan,
   type PlannedStep,
@@ -15,7 +16,6 @@ import {
 import type { RowLine } from '../plan/format/row-line.js';
 import { type NamedRow, type PlanAt, readNamedRows } from '../plan/reimport/named-rows.js';
 import { writeFromGrowing } from '../report/name-check.js';
-import { nameStep } from '../report/page/html.js';
 import { type CampaignRun, mergeSummaries } from '../report/page/other-runs.js';
 import { formatReportPage } from '../report/page/report-page.js';
 import { type RunRows, readRunRows } from '../report/read-run-rows.js';
@@ -97,12 +97,11 @@ async function writeCampaign(
     runs.push({ plan: each.plan, summary, corrected });
   }
   runs.sort((one, other) => (one.summary.startedAt ?? '~').localeCompare(other.summary.startedAt ?? '~'));
-  const listSteps = (steps: readonly StepSummary[]) =>
-    steps.map((step) => {
-      const tally = tallies.get(nameStep(step));
-      return tally === undefined ? step : { ...step, ...describe(tally, step) };
-    });
-  const summary = { ...mergeSummaries(runs, listSteps), directory };
+  const countOf = (name: string, step: StepSummary) => {
+    const tally = tallies.get(name);
+    return tally === undefined ? {} : describe(tally, step);
+  };
+  const summary = { ...mergeSummaries(runs, countOf), directory };
   const page = join(directory, CAMPAIGN_PAGE);
   await writeFromGrowing(files, join(directory, JOURNAL_FILE), (each) =>
     each.writeWhole(
@@ -161,7 +160,7 @@ async function addRun(
   for (const planned of run.plan.steps) {
     const step = run.plan.job.steps[planned.number - 1];
     if (step === undefined || !isRowStep(step)) continue;
-    const tally = remember(steps, nameStep(planned), createTally);
+    const tally = remember(steps, nameAmongKind(run.plan.steps, planned.number), createTally);
     const isRepeatable = kindOf(step).isRepeatable(step);
     for await (const named of readNamedRows(files, run, planned)) {
       const { row, index } = named;

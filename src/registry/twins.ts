@@ -7,7 +7,7 @@ import { kindOf } from '../kinds/kinds.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import { NumberSet } from '../normalize/number/number-set.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import { nameAmongKind, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
 import { fileIdsOf, readNamedRows } from '../plan/reimport/named-rows.js';
 import { listFilesOf } from './claim-rows.js';
@@ -54,7 +54,7 @@ export class Twins {
     const steps = plan.job.steps.map(({ kind }, at) => ({ kind, number: at + 1 }));
     this.#steps = plan.job.steps.map((step, at) => {
       const comparesBy = isRowStep(step) ? kindOf(step).comparesBy?.(step) : undefined;
-      return { name: nameStep(steps, at + 1), comparesBy };
+      return { name: nameAmongKind(steps, at + 1), comparesBy };
     });
   }
 
@@ -97,7 +97,7 @@ export class Twins {
     for (const run of this.#rows.runs.values()) {
       if (!this.#counts(run, files)) continue;
       for (const step of run.plan.steps) {
-        const name = nameStep(run.plan.steps, step.number);
+        const name = nameAmongKind(run.plan.steps, step.number);
         const comparesBy = this.#steps.find((each) => each.name === name)?.comparesBy;
         if (comparesBy === undefined) continue;
         const own = remember(keys, name, () => createKeys(comparesBy));
@@ -174,12 +174,6 @@ export class Twins {
 }
 
 const UNSENT: readonly CurrentRowStatus[] = ['rejected', 'not-sent', 'moved'];
-
-/** By its kind and its place among those of the kind: the same in a job to which other steps were added. */
-function nameStep(steps: readonly Pick<PlannedStep, 'kind' | 'number'>[], number: number): string {
-  const kind = steps.find((step) => step.number === number)?.kind ?? '';
-  return `${kind} ${steps.filter((step) => step.kind === kind && step.number <= number).length}`;
-}
 
 function createKeys(what: 'number' | 'session'): Keys {
   const numbers = new NumberSet();

@@ -77,6 +77,25 @@ test('corrected rejections that come back, and what a filter had left out, count
   expect(page).toMatch(/again: what a filter had left out .{20,60} 1 1 /);
 });
 
+test('a step that the job got between two runs of a campaign hides no row of the others', async () => {
+  const workspace = await aJobFor(`${people(5)}+65 1,Bad\n`);
+  const ran = await workspace.run();
+  const [bad] = readOutput(ran.summary, 1, 'rejections');
+  const fixed: Record<string, unknown> = { ...bad, mobile: numberOf(7) };
+  workspace.write('fixed.csv', `${Object.keys(fixed).join(',')}\n${Object.values(fixed).join(',')}\n`);
+  const contacts = {
+    kind: 'contacts',
+    input: { files: 'people.csv' },
+    fields: { firstName: 'name', msisdn: 'mobile' },
+  };
+  workspace.change({ steps: [contacts, anSmsStep({ input: { files: ['people.csv', 'fixed.csv'] } })] });
+  const { summary } = await workspace.run();
+  expect(summary.steps).toMatchObject([{ balance: { accepted: 5, rejected: 1 } }, { balance: { accepted: 1 } }]);
+  const { printed, page } = await reportCampaign(workspace);
+  expect(printed.balance).toMatchObject({ read: 12, accepted: 11, rejected: 1 });
+  expect(page).toContain('the service accepted 6 messages and 5 contacts');
+});
+
 test('who opted out since stands in the summary and on the page: once it was sent, by the latest line of the list', async () => {
   const workspace = await aJobFor(people(10), { optOuts: 'opt-outs.csv' });
   workspace.write('opt-outs.csv', `${OPT_OUT_HEADER}${numberOf(10)},out,2020-01-01T00:00:00.000Z,ann,STOP\n`);

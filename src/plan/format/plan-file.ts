@@ -218,6 +218,12 @@ export interface RequestHead {
   readonly stage?: number;
 }
 
+/** A step by its kind and its place among those of the kind: the same in a job to which other steps were added. */
+export function nameAmongKind(steps: readonly Pick<PlannedStep, 'kind' | 'number'>[], number: number): string {
+  const kind = steps.find((step) => step.number === number)?.kind ?? '';
+  return `${kind} ${steps.filter((step) => step.kind === kind && step.number <= number).length}`;
+}
+
 export function requestsFile(directory: string, step: { number: number; kind: string }): string {
   return join(directory, `${step.number}-${step.kind}.requests.ndjson`);
 }

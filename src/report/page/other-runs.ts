@@ -1,6 +1,7 @@
 import { countOf } from '../../domain/count-of.js';
+import { remember } from '../../domain/is-object.js';
 import { formatTime, stateTime } from '../../domain/stated-time.js';
-import type { Plan, RetryOf } from '../../plan/format/plan-file.js';
+import { nameAmongKind, type Plan, type RetryOf } from '../../plan/format/plan-file.js';
 import { sumBilled } from '../../prices/billed-tally.js';
 import { sumCost } from '../../prices/step-cost.js';
 import { addBalances, type StepSummary, type Summary } from '../summary.js';
@@ -90,21 +91,23 @@ ${renderTable({ name: 'Tests of this plan', columns }, rows)}`;
 const MOST_TESTS = 10;
 
 /**
- * The summary of a campaign, of those of its runs in the order in which they began. `listSteps`: what became of the rows of steps, each row
- * once; receipts and costs are added up. A retry's plan has rows that another run had planned, and whose cost that one counts.
+ * The summary of a campaign, of those of its runs in the order in which they began. `countOf`: what became of the rows of a step, each row
+ * once; receipts and costs are added up. A step that the job got later stands behind those of the first run. A retry's plan has rows that another
+ * run had planned, and whose cost that one counts.
  */
 export function mergeSummaries(
   runs: readonly CampaignRun[],
-  listSteps: (of: readonly StepSummary[]) => StepSummary[],
+  countOf: (name: string, step: StepSummary) => Partial<StepSummary>,
 ): Summary {
   const summaries = runs.map(({ summary }) => summary);
   const [first] = summaries as [Summary];
-  const steps = listSteps(first.steps).map((step) => {
-    const same = summaries.flatMap((each) =>
-      each.steps.filter(({ number, kind }) => number === step.number && kind === step.kind),
-    );
+  const named = new Map<string, StepSummary[]>();
+  for (const { steps } of summaries)
+    for (const step of steps) remember(named, nameAmongKind(steps, step.number), () => []).push(step);
+  const steps = [...named].map(([name, same], index) => {
+    const [step] = same as [StepSummary];
     return {
-      ...step,
+      ...{ ...step, ...countOf(name, step), number: index + 1 },
       withheld: sumCounts(same.map(({ withheld = {} }) => withheld)),
       messages: same.reduce((all, one) => all + one.messages, 0),
     };

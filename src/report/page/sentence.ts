@@ -49,7 +49,7 @@ function describeNotSent(summary: Summary, plan: Plan): string {
 function describeSending(summary: Summary, plan: Plan): string {
   const { startedAt, endedAt, state } = summary;
   if (state === 'planned' || startedAt === null) {
-    return `Nothing was sent yet: the plan holds ${listCounts(plan, ({ counts }) => counts.planned)}.`;
+    return `Nothing was sent yet: the plan holds ${listCounts(plan.steps, ({ counts }) => counts.planned)}.`;
   }
   const when = formatSpan(Date.parse(startedAt), Date.parse(endedAt ?? startedAt), chooseZone(summary, plan));
   if (summary.balance.accepted === 0) {
@@ -57,8 +57,7 @@ function describeSending(summary: Summary, plan: Plan): string {
     const taken = cancelled === 0 ? 'nothing' : `${countOf(cancelled, 'message')}, and all of them were taken back`;
     return `${capitalize(when)} the service accepted ${taken}.`;
   }
-  const accepted = new Map(summary.steps.map(({ number, balance }) => [number, balance.accepted]));
-  const what = listCounts(plan, ({ number }) => accepted.get(number) ?? 0);
+  const what = listCounts(summary.steps, ({ balance }) => balance.accepted);
   const countries = new Set(plan.steps.flatMap((step) => (step.kind === 'sms' ? Object.keys(step.countries) : [])));
   const messages = plan.steps.every(({ kind }) => kind === 'sms') ? '' : ', the messages';
   const where = countries.size > 1 ? `${messages} to ${countries.size} countries` : '';
@@ -134,7 +133,10 @@ function describeDelivery({ deliveries, steps }: Summary): string[] {
 }
 
 /** `5,622 messages and 640 contacts`: steps of one kind are added up. */
-function listCounts({ steps }: Plan, countOfStep: (step: Plan['steps'][number]) => number): string {
+function listCounts<Step extends { readonly kind: string }>(
+  steps: readonly Step[],
+  countOfStep: (step: Step) => number,
+): string {
   const counts = new Map<string, number>();
   for (const step of steps) {
     if (!isRowKind(step.kind)) continue;
