@@ -14,7 +14,7 @@ import {
   readPlan,
 } from '../plan/format/plan-file.js';
 import type { RowLine } from '../plan/format/row-line.js';
-import { type NamedRow, type PlanAt, readNamedRows } from '../plan/reimport/named-rows.js';
+import { fileIdsOf, type NamedRow, type PlanAt, readNamedRows } from '../plan/reimport/named-rows.js';
 import { writeFromGrowing } from '../report/name-check.js';
 import { type CampaignRun, mergeSummaries } from '../report/page/other-runs.js';
 import { formatReportPage } from '../report/page/report-page.js';
@@ -88,12 +88,16 @@ async function writeCampaign(
 ): Promise<CampaignReport> {
   const { found, missing, claims, summarize } = given;
   const members = new Set(found.map((each) => each.plan.id));
+  const readFrom = found.flatMap(({ plan }) => plan.steps.flatMap((step) => fileIdsOf(plan, step)));
   const tallies = new Map<string, StepTally>();
   const runs: CampaignRun[] = [];
   for (const each of found) {
     const summary = await summarize(files, each.directory, each.plan);
     const run = await readRunRows(files, each);
-    const corrected = await addRun(files, run, { steps: tallies, counts: createIsCounted(run, claims, members) });
+    const corrected = await addRun(files, run, {
+      steps: tallies,
+      counts: createIsCounted(run, claims, { members, readFrom }),
+    });
     runs.push({ plan: each.plan, summary, corrected });
   }
   runs.sort((one, other) => (one.summary.startedAt ?? '~').localeCompare(other.summary.startedAt ?? '~'));
@@ -175,15 +179,21 @@ async function addRun(
 }
 
 /** Whether a row counts with the plan that has it, among those of a campaign. */
-function createIsCounted({ plan, rows }: RunRows, claims: Claims, members: ReadonlySet<string>) {
+function createIsCounted(
+  { plan, rows }: RunRows,
+  claims: Claims,
+  { members, readFrom }: { members: ReadonlySet<string>; readFrom: readonly string[] },
+) {
   return ({ kind, number }: PlannedStep, { row, id, index }: NamedRow): boolean => {
     if (row.state === 'skipped' && ['retried', 'read-again'].includes(row.skip.code)) return false;
     if (id === undefined) return true;
     const isRejected =
       row.state === 'planned' ? REJECTED.includes(rows.currentStatusOf(number, index)) : row.state === 'rejected';
     const { isOwn, next } = claims.findNext(kind, id, plan, isRejected);
-    // It came back, and this plan does not have it: it is that of its own run.
-    if (row.from !== undefined && !isOwn && members.size > 1) return false;
+    // It came back, and this plan does not have it: it is that of its own run, or of who claimed it from that.
+    const isOfOther = () =>
+      readFrom.includes(id.file) || claims.listOwners(kind, id, plan).some((one) => members.has(one));
+    if (row.from !== undefined && !isOwn && isOfOther()) return false;
     return next === undefined || !members.has(next.plan);
   };
 }

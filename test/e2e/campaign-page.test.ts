@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
 import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
@@ -94,6 +94,23 @@ test('a step that the job got between two runs of a campaign hides no row of the
   const { printed, page } = await reportCampaign(workspace);
   expect(printed.balance).toMatchObject({ read: 12, accepted: 11, rejected: 1 });
   expect(page).toContain('the service accepted 6 messages and 5 contacts');
+});
+
+test('a row that was rejected again as it came back counts there once its own run is gone', async () => {
+  const steps = [anSmsStep({ input: { files: '*.csv' } })];
+  const workspace = await aJobFor(`${people(1)}P2,n/a\nP3,n/a\n`, { steps });
+  const { directory } = await workspace.told('run', 'job.yaml');
+  const rejections = readFileSync(`${directory}/1-sms.rejections.csv`, 'utf8');
+  workspace.write('fixed.csv', rejections.replace('n/a', numberOf(2)));
+  workspace.setFaults({ kind: 'reject-rows' });
+  const second = await workspace.told('run', 'job.yaml');
+  workspace.setFaults();
+  await workspace.resend(second.directory, 'rejected');
+  const count = async () => (await workspace.told('report', second.directory, '--campaign')).balance;
+
+  expect(await count()).toMatchObject({ read: 3, accepted: 2, rejected: 1 });
+  rmSync(directory, { recursive: true });
+  expect(await count()).toMatchObject({ read: 2, accepted: 1, rejected: 1 });
 });
 
 test('who opted out since stands in the summary and on the page: once it was sent, by the latest line of the list', async () => {
