@@ -115,6 +115,8 @@ export async function findRun(campaign: CampaignFolder, context: Context, id = '
     nowMs,
     runner: owner && { host: owner.host.split('/')[0] ?? '', pid: owner.pid, isHere: owner.host === env.owner.host },
     summary: await readSummary(files, directory),
+    /** Also where its process died before its outputs were written. */
+    isFinished: state.isFinished,
     said: describeProgress(plan, { balance, state, isRunning: owner !== undefined, nowMs }),
     /** What waits until a person has looked at the sample, or stage, before it; undefined where nothing does. */
     rest: owner === undefined ? findRest(plan, state) : undefined,

@@ -1,3 +1,5 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
@@ -92,6 +94,19 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
     expect(whole).toContain('Of 5 rows read, 4 were accepted');
     expect(whole).not.toContain('Send the rest');
     expect(console.sent('sample')).toEqual([...numbersOf(3), numberOf(5)]);
+  });
+
+  test('a run whose process died before its report was written is no stopped one: going on writes it', async () => {
+    await aChecked('died');
+    await send('died', 3);
+    const out = join(console.directory, 'campaigns/died/out/died');
+    for (const run of readdirSync(out).filter((name) => name.startsWith('2'))) rmSync(join(out, run, 'summary.json'));
+    expect(await console.textAt('/c/died/run')).toMatch(
+      /Sent The run is finished: 3 accepted.* Its report is not written yet\./,
+    );
+    await console.post('/c/died/go-on');
+    expect(textOf(await console.ended('died'))).toContain('Of 5 rows read, 3 were accepted');
+    expect(console.sent('died')).toEqual(numbersOf(3));
   });
 
   test('that a character makes each message longer is said where the number is typed', async () => {

@@ -166,7 +166,7 @@ export function runPage(view: View, run: ShownRun): PageAnswer {
   const { runner, summary, plan } = run;
   if (summary !== undefined && runner === undefined) return endPage(view, { ...run, summary });
   const isOver = runner === undefined;
-  const title = isOver ? 'Stopped' : 'Sending';
+  const title = isOver ? (run.isFinished ? 'Sent' : 'Stopped') : 'Sending';
   const stop = runner?.isHere === true ? renderForm(view, 'stop', html`<button>Stop for now</button>`) : NOTHING;
   return renderPage(view, {
     title,
@@ -209,10 +209,12 @@ ${renderFunnel(summary)}${renderReasons(summary)}${list}${isOne || before.length
   });
 }
 
-function renderMore(view: View, { plan, rest, balance }: FoundRun): Html {
+function renderMore(view: View, { plan, rest, balance: { unprocessed }, isFinished }: FoundRun): Html {
   const id = renderHidden('run', plan.id);
-  if (rest === undefined)
-    return html`<p>${countOf(balance.unprocessed, 'row')} not sent yet. Going on sends only ${balance.unprocessed === 1 ? 'that' : 'those'}.</p>${renderForm(view, 'go-on', html`${id}<button>Go on</button>`)}`;
+  const left = isFinished
+    ? 'Its report is not written yet. Going on writes it, and sends nothing.'
+    : `${countOf(unprocessed, 'row')} not sent yet. Going on sends only ${unprocessed === 1 ? 'that' : 'those'}.`;
+  if (rest === undefined) return html`<p>${left}</p>${renderForm(view, 'go-on', html`${id}<button>Go on</button>`)}`;
   const { stage, why, count } = rest;
   const field = html`${id}${renderHidden('stage', stage)}${renderCount(view, `Type ${count} to send the rest`)}<button>Send the rest</button>`;
   return html`<p class="note">${why}.</p><p>The rest waits for you: look at how it went, then send it, or leave it.</p>${renderForm(view, 'go-on', field)}`;
