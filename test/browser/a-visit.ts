@@ -4,6 +4,7 @@ import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type AConsole, openAConsole } from '../console/a-console.js';
+import { runCommandInProcess } from '../e2e/command-in-process.js';
 import { ALL, stepsOf } from '../one-in.js';
 import { aBrowser } from './a-browser.js';
 
@@ -51,7 +52,8 @@ export function openToVisits(env?: Readonly<Record<string, string>>): {
 }
 
 async function aVisit(browser: Browser, console: AConsole, options: BrowserContextOptions = {}): Promise<Visit> {
-  const { stdout } = await console.run('--link', '--json').ended;
+  const { directory: cwd } = console;
+  const { stdout } = await runCommandInProcess(['console', '--directory', cwd, '--link', '--json'], { cwd, env: {} });
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const complaints: string[] = [];

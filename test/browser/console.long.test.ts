@@ -126,36 +126,25 @@ test('a ring that is faint, thin or not there at all is found', { timeout: TIMEO
   await page.close();
 });
 
-test('at 50 KB a second no page of the way from the list to the report has more to load than three seconds take', {
+test('no page of the way from the list to the report has more to load than three seconds take at 50 KB a second', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const { page } = await visit();
   const client = await page.context().newCDPSession(page);
-  const loads: { page: string; bytes: number; seconds: number }[] = [];
+  const loads: { page: string; bytes: number }[] = [];
   let bytes = 0;
   client.on('Network.loadingFinished', ({ encodedDataLength }) => {
     bytes += encodedDataLength;
   });
   await client.send('Network.enable');
-  const [downloadThroughput, uploadThroughput] = [50_000, 50_000];
-  await client.send('Network.emulateNetworkConditions', {
-    offline: false,
-    latency: 100,
-    downloadThroughput,
-    uploadThroughput,
-  });
-  const load = async (path: string) => {
-    const startMs = performance.now();
-    bytes = 0;
-    await page.goto(`${console.origin}${path}`, { waitUntil: 'networkidle' });
-    loads.push({ page: path, bytes, seconds: Math.round((performance.now() - startMs) / 100) / 10 });
-  };
   // Those of the campaign that was sent before.
   const pages = ['file', 'columns', 'message', 'who', 'when', 'check', 'run'];
-  for (const path of ['/', ...pages.map((each) => `/c/sale/${each}`)]) await load(path);
-  process.stdout.write(loads.map((each) => `${each.page}: ${each.bytes} bytes, ${each.seconds} s\n`).join(''));
-  // It was as slow as that, and what came is all that a page needs.
-  expect(loads.filter(({ seconds }) => seconds > 0.2)).toHaveLength(loads.length);
+  for (const path of ['/', ...pages.map((each) => `/c/sale/${each}`)]) {
+    bytes = 0;
+    await page.goto(`${console.origin}${path}`, { waitUntil: 'networkidle' });
+    loads.push({ page: path, bytes });
+  }
+  process.stdout.write(loads.map((each) => `${each.page}: ${each.bytes} bytes\n`).join(''));
   expect(loads.filter((each) => each.bytes > 150_000 || each.bytes < 10_000)).toEqual([]);
   await page.close();
 });

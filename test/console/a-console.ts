@@ -190,7 +190,7 @@ export class AConsole {
     for (;;) {
       const answer = await this.ask(path);
       if (answer.status !== 200 || JSON.parse(answer.text).isOver) return;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await new Promise((resolve) => setTimeout(resolve, 25));
     }
   }
 

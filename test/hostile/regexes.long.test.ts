@@ -6,6 +6,7 @@ import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { suggestName } from '../../src/job/schema/written-job.js';
 import { explainNumberFormat } from '../../src/normalize/number/explain-number.js';
+import { oneIn } from '../one-in.js';
 
 const SOURCES = fileURLToPath(new URL('../../src', import.meta.url));
 
@@ -74,7 +75,7 @@ function isRegExp(node: ts.Expression): boolean {
 /** And not by the clock: to a machine under load a tame one is slow. */
 const BY_STEPS = { timeout: null, incubationTimeout: null, attackTimeout: null };
 
-async function isSlow({ text }: Found): Promise<boolean> {
+async function isSlow(text: string): Promise<boolean> {
   const end = text.lastIndexOf('/');
   const { status } = await check(text.slice(1, end), text.slice(end + 1), BY_STEPS);
   return status !== 'safe';
@@ -83,11 +84,14 @@ async function isSlow({ text }: Found): Promise<boolean> {
 describe('regular expressions of the sources', () => {
   const { literals, builders } = collect();
 
+  // With each commit one in three, which takes four seconds.
   test('none takes more than linear time, save on a text whose length is bounded', async () => {
     expect(literals.length).toBeGreaterThan(100);
-    const slow: string[] = [];
-    for (const found of literals) if (await isSlow(found)) slow.push(`${found.file} ${found.text}`);
-    expect(slow.sort()).toEqual(Object.keys(BOUNDED).sort());
+    const known = Object.keys(BOUNDED);
+    const found = literals.map(({ file, text }) => ({ text, name: `${file} ${text}` }));
+    expect(known.filter((name) => !found.some((each) => each.name === name))).toEqual([]);
+    for (const { name, text } of oneIn(3, found))
+      expect([name, await isSlow(text)]).toEqual([name, known.includes(name)]);
   });
 
   test.each(Object.entries(BOUNDED))(
