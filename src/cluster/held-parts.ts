@@ -42,7 +42,6 @@ export class HeldParts implements PartSource, Journal, Held {
   readonly #lease: Pick<Lease, 'worker' | 'calls' | 'assertFresh'>;
   readonly #clock: Clock;
   readonly #key: WorkerKey;
-  readonly #epoch: number;
   readonly #claimAtOnce: () => number;
   readonly #held = new Map<string, HeldPart>();
   readonly #ready: PartToSend[] = [];
@@ -58,8 +57,7 @@ export class HeldParts implements PartSource, Journal, Held {
   ) {
     this.#lease = lease;
     this.#clock = lease.calls.clock;
-    this.#key = { worker: lease.worker, run, step };
-    this.#epoch = epoch;
+    this.#key = { worker: lease.worker, run, step, epoch };
     this.#claimAtOnce = claimAtOnce;
     this.#commit = new GroupCommit({
       write: async (group) => {
@@ -108,7 +106,6 @@ export class HeldParts implements PartSource, Journal, Held {
     const askedAt = readMoment(this.#clock);
     const claimed = await this.#lease.calls.store.claim(this.#key, {
       count,
-      epoch: this.#epoch,
       holding: [...this.#held.values()].map(({ step, request, part }) => ({ step, request, part })),
     });
     this.#isOpen = claimed.isOpen;

@@ -181,7 +181,7 @@ class StepLeader {
   async #end(): Promise<void> {
     const { stop, deps } = this.#context;
     const { reason = 'interrupted', detail = '' } = stop.reason ?? {};
-    await this.#store.askToStop(this.#key.run, { epoch: this.#key.epoch, reason, detail });
+    await this.#store.askToStop(this.#key, { reason, detail });
     for (;;) {
       const inFlight = await this.#takeBack([...this.#handed.values()], 'the run stopped before it was sent');
       // The next run asks the service.

@@ -170,12 +170,10 @@ export interface RunFilter {
   readonly job?: string;
 }
 
-export interface WorkingRun {
-  readonly run: string;
+/** With the epoch of its leader. */
+export interface WorkingRun extends LeadKey {
   /** Another one once the run was dropped and is led again: attempts of before are of no concern to it. */
   readonly born: string;
-  /** Of its leader. */
-  readonly epoch: number;
   readonly digest: string;
   /** Parts of its step may be claimed: what stands below is known. */
   readonly isOpen: boolean;
@@ -207,10 +205,9 @@ export interface EndEntry extends AttemptKey {
   readonly halves: readonly { readonly part: string; readonly rows: readonly [first: number, count: number] }[];
 }
 
-export interface WorkerKey {
+export interface WorkerKey extends LeadKey {
   /** Random; of one process, and of one lease. */
   readonly worker: string;
-  readonly run: string;
   readonly step: number;
 }
 
@@ -247,7 +244,7 @@ export interface WorkerStore {
    */
   claim(
     key: WorkerKey,
-    ask: { readonly count: number; readonly holding: readonly RequestKey[]; readonly epoch: number },
+    ask: { readonly count: number; readonly holding: readonly RequestKey[] },
   ): Promise<{ readonly parts: readonly ClaimedPart[]; readonly isOpen: boolean }>;
   /**
    * Applies entries in their order, durably, each by itself. `refused`: the indexes of begins that must not be sent,
@@ -260,15 +257,10 @@ export interface WorkerStore {
     entries: readonly WorkerEntry[],
     call: number,
   ): Promise<{ readonly refused: readonly number[]; readonly life: string }>;
-  /** The worker leaves: what it has claimed and not begun is open. Its lease ends. */
-  leave(worker: string): Promise<void>;
-  /** Takes back what workers hold whose lease has ended; any process may call it. */
-  recover(): Promise<void>;
+  /** Takes back what workers hold whose lease has ended; any process may call it. With one that leaves: what that holds, its lease ends. */
+  recover(leaving?: string): Promise<void>;
   /** The run should stop, for every worker, if it still has the leader of that epoch. The first reason counts. */
-  askToStop(
-    run: string,
-    stop: { readonly epoch: number; readonly reason: string; readonly detail: string },
-  ): Promise<void>;
+  askToStop(key: LeadKey, stop: { readonly reason: string; readonly detail: string }): Promise<void>;
 }
 
 export interface TurnsAsked {

@@ -77,7 +77,7 @@ export async function workOnRun(
   }
   const { reason } = stop;
   if (reason === undefined || reason.reason === 'interrupted') return undefined;
-  if (reason.reason !== 'unavailable') await lease.calls.store.askToStop(run.run, { epoch: run.epoch, ...reason });
+  if (reason.reason !== 'unavailable') await lease.calls.store.askToStop(run, reason);
   return reason;
 }
 

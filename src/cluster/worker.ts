@@ -51,7 +51,7 @@ export async function workForRuns(options: WorkOptions, stop: StopSwitch): Promi
       if (end !== 'again') return end;
     } finally {
       await lease.stop();
-      await store.leave(lease.worker);
+      await store.recover(lease.worker);
     }
   }
   return undefined;

@@ -25,10 +25,7 @@ export async function aHand(store: Store) {
     },
     end: (result: PartResult) => worker.end(result, attempt),
     /** Its lease ends, and what it had begun is in doubt. */
-    die: async () => {
-      await store.leave(worker.key.worker);
-      await store.recover();
-    },
+    die: () => store.recover(worker.key.worker),
   };
 }
 

@@ -92,7 +92,7 @@ export async function aWorker(cluster: Server, worker: string, run = 'run-a', ep
   const beat = async (sent?: SentCalls) =>
     store.beat(worker, { name: `host of ${worker}`, leaseMs: LEASE_MS, life: await readLife(store), sent });
   await beat();
-  const key: WorkerKey = { worker, run, step: 1 };
+  const key: WorkerKey = { worker, run, step: 1, epoch };
   let call = 0;
   const append = (...entries: WorkerEntry[]) => {
     call += 1;
@@ -100,7 +100,7 @@ export async function aWorker(cluster: Server, worker: string, run = 'run-a', ep
   };
   return {
     ...{ store, key, append },
-    claim: async (count: number) => (await store.claim(key, { count, holding: [], epoch })).parts,
+    claim: async (count: number) => (await store.claim(key, { count, holding: [] })).parts,
     begin: (attempt: Partial<AttemptKey> = {}, nonce = `of ${worker}`) => append(aBegin(attempt, nonce)),
     end: (result: PartResult, attempt: Partial<AttemptKey> = {}, nonce = `of ${worker}`) =>
       append(anEnd(result, attempt, nonce)),

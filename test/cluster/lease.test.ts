@@ -23,7 +23,7 @@ function aLease(...lives: string[]) {
   };
   const calls = new AcknowledgedCalls(store, clock);
   const lease = new Lease('w', calls, { leaseMs: LEASE_MS, name: 'host 1' });
-  const note = (worker: string, born: string) => calls.append({ worker, run: 'run-a', step: 1 }, born, []);
+  const note = (worker: string, born: string) => calls.append({ worker, run: 'run-a', step: 1, epoch: 1 }, born, []);
   return { lease, clock, note, checkIns };
 }
 

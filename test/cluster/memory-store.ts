@@ -93,9 +93,8 @@ export class MemoryCluster extends MemoryTables {
       findRun: call('findRun', (filter) => this.findRun(filter)),
       claim: call('claim', (...asked) => this.claim(...asked)),
       append: call('append', (...asked) => this.append(...asked)),
-      leave: call('leave', (worker) => this.leave(worker)),
-      recover: call('recover', () => this.recover()),
-      askToStop: call('askToStop', (id, { epoch, reason, detail }) => {
+      recover: call('recover', (leaving) => this.recover(leaving)),
+      askToStop: call('askToStop', ({ run: id, epoch }, { reason, detail }) => {
         const run = this.runs.get(id);
         if (run?.epoch === epoch) run.stop ??= { reason, detail: detail.replaceAll('\u0000', '') };
       }),

@@ -92,7 +92,7 @@ export class MemoryTables {
     return { run: id, born, epoch, digest, isOpen: claimable.length > 0, step, provisionedIds };
   }
 
-  protected claim(...[{ worker, run: id, step }, { count, holding, epoch }]: Parameters<Store['claim']>) {
+  protected claim(...[{ worker, run: id, step, epoch }, { count, holding }]: Parameters<Store['claim']>) {
     const run = this.runs.get(id);
     const isLed = run !== undefined && run.epoch === epoch;
     if (!isLed || !this.isClaimable(run, step) || !this.hasLease(worker, this.life))
@@ -161,17 +161,11 @@ export class MemoryTables {
     Object.assign(part, { result, ended, at, isOfLostWorker });
   }
 
-  protected leave(of: string): void {
-    const worker = this.workers.get(of);
-    if (worker !== undefined) worker.goneAt ??= this.clock.now();
-    for (const { parts } of this.runs.values())
-      for (const part of parts.values()) if (part.owner === of && part.state === 'claimed') Object.assign(part, OPEN);
-  }
-
-  /** Ends what lost workers had. */
-  protected recover(): void {
+  /** Ends what lost workers had, or one that leaves. */
+  protected recover(leaving?: string): void {
     const now = this.clock.now();
-    for (const worker of this.workers.values()) if (worker.leaseUntil <= now) worker.goneAt ??= now;
+    for (const [id, worker] of this.workers)
+      if (leaving === undefined ? worker.leaseUntil <= now : id === leaving) worker.goneAt ??= now;
     const all = [...this.runs.values()].flatMap((run) => [...run.parts.values()].map((part) => ({ part, run })));
     const lost = all.filter(({ part }) => this.workers.get(part.owner ?? '')?.goneAt !== undefined);
     for (const { part, run } of lost) {

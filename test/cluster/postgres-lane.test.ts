@@ -111,8 +111,10 @@ test('a turn is booked without waiting for the disk, and nothing else is, whatev
     await store.lead({ run: `run-${round}`, epoch: 1 }, NEW_LEAD);
     await store.beat(`w${round}`, { name: 'host', leaseMs: 30_000, life: undefined, sent: undefined });
   }
-  const stop = { epoch: 1, reason: 'guard', detail: '' };
-  expect(await countUnsynced((round) => store.askToStop(`run-${round}`, stop))).toBeLessThan(ROUNDS / 2);
-  expect(await countUnsynced((round) => store.leave(`w${round}`))).toBeLessThan(ROUNDS / 2);
+  const stop = { reason: 'guard', detail: '' };
+  expect(await countUnsynced((round) => store.askToStop({ run: `run-${round}`, epoch: 1 }, stop))).toBeLessThan(
+    ROUNDS / 2,
+  );
+  expect(await countUnsynced((round) => store.recover(`w${round}`))).toBeLessThan(ROUNDS / 2);
   await store.close();
 });

@@ -1,8 +1,12 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { dropNamedRun } from '../../src/cluster/postgres/drop-run.js';
-import { checkDurability } from '../../src/cluster/postgres/postgres-store.js';
-import { grantStatements, initSchema, SCHEMA_VERSION } from '../../src/cluster/postgres/schema/database-schema.js';
+import {
+  checkDurability,
+  grantStatements,
+  initSchema,
+  SCHEMA_VERSION,
+} from '../../src/cluster/postgres/schema/database-schema.js';
 import { askingFor } from './a-hand.js';
 import { aPart, aRun, aWorker, NEW_LEAD, noteTaken, renewLead, SETTLED } from './a-run.js';
 import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
@@ -78,7 +82,7 @@ test('a role with the grants leads and works, and can neither create nor drop', 
   await worker.checkIn();
   await noteTaken(store, lead);
   await store.drop(lead);
-  await worker.store.leave('w');
+  await worker.store.recover('w');
   await Promise.all([store.close(), worker.store.close()]);
   const limited = openTestDatabase(url);
   for (const statement of ['drop table volley.run', 'create table volley.more ()', 'drop schema volley cascade']) {
@@ -168,8 +172,8 @@ test('a drop beside a process that leads the run, or resumes it, is refused', as
     hint: expect.stringMatching(/its lease ends at \d\d:\d\d:\d\d UTC/),
   });
   await renewLead(store, lead, 0);
-  const query: Database['query'] = async (text, values) => {
-    const rows = await database.query(text, values);
+  const query: Database['query'] = async <T>(text: string, values?: readonly unknown[]) => {
+    const rows = await database.query<T>(text, values);
     if (text.startsWith('select epoch')) await store.lead({ ...lead, epoch: 2 }, NEW_LEAD);
     return rows;
   };

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
-import { checkDurability } from '../../src/cluster/postgres/postgres-store.js';
+import { checkDurability } from '../../src/cluster/postgres/schema/database-schema.js';
 import { StoreLost } from '../../src/cluster/store.js';
 import { aPart, aRun, aWorker, readLife, readNews, SETTLED } from './a-run.js';
 import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';

@@ -157,7 +157,7 @@ const CALLS: Record<string, (side: Side, picks: Picks) => Promise<unknown>> = {
   },
   confirmLife: ({ store, epoch }) => store.confirmLife({ run: 'run-a', epoch }),
   drop: async ({ store, epoch, workers }) => {
-    for (const { id } of workers) await store.leave(id);
+    for (const { id } of workers) await store.recover(id);
     await store.drop({ run: 'run-a', epoch });
   },
   beat: async (side, [worker, life, whose, births]) => {
@@ -174,8 +174,8 @@ const CALLS: Record<string, (side: Side, picks: Picks) => Promise<unknown>> = {
   claim: async (side, [worker, count, forgets, epoch]) => {
     const one = of(worker, ...side.workers);
     const holding = forgets < 4 ? one.held.map(({ step, request, part }) => ({ step, request, part })) : [];
-    const ask = { count: of(count, 1, 2, 3, 0), holding, epoch: of(epoch, side.epoch, side.epoch, 1) };
-    const claimed = await side.store.claim({ worker: one.id, run: 'run-a', step: 1 }, ask);
+    const key = { worker: one.id, run: 'run-a', step: 1, epoch: of(epoch, side.epoch, side.epoch, 1) };
+    const claimed = await side.store.claim(key, { count: of(count, 1, 2, 3, 0), holding });
     const isNew = ({ request, part }: HeldPart) => !one.held.some((h) => h.request === request && h.part === part);
     const parts = claimed.parts.map(({ request, part, attempt, nonce = '' }) => ({
       ...PART,
@@ -192,17 +192,22 @@ const CALLS: Record<string, (side: Side, picks: Picks) => Promise<unknown>> = {
     const [first, second] = [entryOf(worker, picks), entryOf(worker, [picks[0], picks[3], picks[1], picks[2]])];
     const entries = picks[1] < 5 ? [first] : [first, second];
     worker.calls += 1;
-    const answer = await side.store.append({ worker: worker.id, run: 'run-a', step: 1 }, entries, worker.calls);
+    const answer = await side.store.append(
+      { worker: worker.id, run: 'run-a', step: 1, epoch: side.epoch },
+      entries,
+      worker.calls,
+    );
     if (answer.life !== '') worker.acknowledged = worker.calls;
     noteAnswers(worker, entries, answer.refused);
     return answer;
   },
-  leave: (side, [worker]) => side.store.leave(of(worker, ...side.workers).id),
-  recover: ({ store }) => store.recover(),
-  askToStop: ({ store, epoch }, [early, detail]) => {
-    const stop = { epoch: epoch - of(early, 0, 1), reason: 'guard', detail: of(detail, 'one\u0000', 'other') };
-    return store.askToStop('run-a', stop);
-  },
+  recover: ({ store, workers }, [leaving]) =>
+    store.recover(of<SideWorker | undefined>(leaving, undefined, ...workers)?.id),
+  askToStop: ({ store, epoch }, [early, detail]) =>
+    store.askToStop(
+      { run: 'run-a', epoch: epoch - of(early, 0, 1) },
+      { reason: 'guard', detail: of(detail, 'one\u0000', 'other') },
+    ),
   passTime: ({ passTime }, [ms]) => passTime(of(ms, LEASE_MS / 2, LEASE_MS, -3_600_000)),
   restart: async ({ restart, store }, [losesCommits]) => {
     await restart(losesCommits === 0);

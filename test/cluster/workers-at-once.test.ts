@@ -22,7 +22,7 @@ test('workers that claim at once get different parts, and all of them', async ()
     workers.map(async ({ store, key }) => {
       const mine: (typeof PART)[] = [];
       for (;;) {
-        const { parts } = await store.claim(key, { count: 4, holding: mine, epoch: 1 });
+        const { parts } = await store.claim(key, { count: 4, holding: mine });
         if (parts.length === 0) return mine;
         mine.push(...parts.map(({ request }) => ({ ...PART, request }) as typeof PART));
       }

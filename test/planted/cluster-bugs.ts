@@ -218,11 +218,4 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     replace: '',
     tests: ['test/cluster/postgres-lane.test.ts'],
   },
-  {
-    name: 'a worker that leaves does not wait for the disk',
-    file: 'src/cluster/postgres/worker-store.ts',
-    find: 'clock_timestamp() from volley.present_life() where id = $1 and gone_at',
-    replace: 'clock_timestamp() where id = $1 and gone_at',
-    tests: ['test/cluster/postgres-lane.test.ts'],
-  },
 ];

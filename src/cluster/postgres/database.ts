@@ -6,9 +6,9 @@ type Row = Record<string, unknown>;
 
 /** Calls of a database, over a few connections. Every method throws `StoreLost` when the connection broke, or it took too long. */
 export interface Database {
-  query(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  query<T = Row>(text: string, values?: readonly unknown[]): Promise<T[]>;
   /** A function of the schema; its columns have names as in TypeScript. */
-  call<T = unknown>(name: string, ...values: readonly unknown[]): Promise<readonly T[]>;
+  call<T>(name: string, ...values: readonly unknown[]): Promise<T[]>;
   close(): Promise<void>;
 }
 
@@ -39,9 +39,9 @@ export function openDatabase(config: PoolConfig, awaitsPassword = false): Databa
     wasReached = true;
   });
   const explain = (error: unknown) => explainFailure(error, { ...describeTarget(config), wasReached, awaitsPassword });
-  const query: Database['query'] = async (text, values) => {
+  const query = async <T = Row>(text: string, values?: readonly unknown[]) => {
     try {
-      return (await pool.query<Row>(text, values === undefined ? undefined : [...values])).rows;
+      return (await pool.query<Row>(text, values === undefined ? undefined : [...values])).rows as T[];
     } catch (error) {
       throw explain(error);
     }

@@ -69,8 +69,6 @@ export async function readClusterStatus(
   database: Database,
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,
 ): Promise<ClusterStatus> {
-  // Names and types of the columns are those above.
-  const read = async <T>(text: string) => (await database.query(text)) as unknown as T;
   // The first call opens the connection.
   await database.query('select');
   const startMs = monotonicMs();
@@ -78,7 +76,7 @@ export async function readClusterStatus(
   const answersInMs = monotonicMs() - startMs;
   return {
     answersInMs,
-    runs: await read(`
+    runs: await database.query(`
       select r.id as run, r.job, r.step, r.is_open as "isOpen", r.stop_detail as stop, r.has_lost as "hasLost",
           array(select process from volley.standby s
             where s.job = r.job and seen_at > clock_timestamp() - interval '${STANDS_BY_SECONDS} seconds' order by 1) as standbys,
@@ -91,11 +89,11 @@ export async function readClusterStatus(
           ${countParts('p.run = r.id', ['open', 'claimed', 'under-way'])},
           (select count(*)::integer from volley.request q where q.run = r.id) as bodies
         from volley.run r order by r.id`),
-    workers: await read(`
+    workers: await database.query(`
       select w.name, extract(epoch from w.lease_until - clock_timestamp())::float8 as "leaseSeconds",
           ${countParts('p.owner = w.id', ['claimed', 'under-way'])}
         from volley.worker w where w.gone_at is null and w.lease_until > clock_timestamp() order by w.name`),
-    lanes: await read(`
+    lanes: await database.query(`
       select name as lane, share, greatest(0, paused_until_ms - ${NOW_MS}) / 1000 as "pausedSeconds",
           least(1, used_ms * ${remaining(`${NOW_MS} - slack_at_ms`)} / ${USED_SPAN_MS}) as used
         from volley.lane order by name`),

@@ -48,7 +48,7 @@ export class AttemptWatch {
   /** A call took effect; rows that are in doubt for it. */
   noteCall(method: string, args: readonly unknown[], process: Process): readonly LostRows[] {
     if (method === 'beat') this.#leaseUntilMs.set(args[0] as string, this.#now() + this.#leaseMs);
-    if (method === 'leave') this.#left.add(args[0] as string);
+    if (method === 'recover' && args[0] !== undefined) this.#left.add(args[0] as string);
     if (method === 'append') this.#noteAppended(args[0] as WorkerKey, args[1] as WorkerEntry[], process);
     return method === 'recover' ? this.#listRecovered() : [];
   }

@@ -42,6 +42,29 @@ export async function checkSchema(database: Database): Promise<void> {
   if (version !== SCHEMA_VERSION) throw otherSchema(version);
 }
 
+/**
+ * Refuses a database that says "committed" of what a crash takes back: an attempt would be sent again. Returns what a person
+ * should know: a standby that lacks the last commits can take over.
+ */
+export async function checkDurability(database: Database): Promise<readonly string[]> {
+  const [settings] = await database.query(
+    `select current_setting('fsync') as fsync, current_setting('full_page_writes') as full_page_writes,
+       current_setting('synchronous_standby_names') = '' and exists (select from pg_stat_replication) as is_asynchronous`,
+  );
+  for (const setting of ['fsync', 'full_page_writes']) {
+    if (settings?.[setting] !== 'off') continue;
+    throw new UserError('unsafe-environment', `Cannot use the database: its ${setting} is off, expected on`, {
+      hint: 'After a crash it would not know what was sent, and it would be sent again.',
+    });
+  }
+  return settings?.is_asynchronous === true
+    ? [
+        'the standbys of the database are asynchronous: when one is promoted, the last commits are lost, ' +
+          'and runs stop where a worker knows of an attempt that the database does not',
+      ]
+    : [];
+}
+
 /** What a role needs to lead and to work. It can neither create nor drop anything. */
 export function grantStatements(role: string): string {
   const grantee = `"${role.replaceAll('"', '""')}"`;

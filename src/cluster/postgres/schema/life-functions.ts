@@ -104,14 +104,15 @@ begin
     on conflict (id) do update set life = beat.life, calls = greatest(w.calls, excluded.calls);
 end $$;
 
-create or replace function volley.recover() returns void language plpgsql ${SETTINGS} as $$
+create or replace function volley.recover(leaving text) returns void language plpgsql ${SETTINGS} as $$
 declare
   lost volley.part;
   fate text;
 begin
   perform volley.present_life();
   -- From then on no beat renews them.
-  update volley.worker set gone_at = clock_timestamp() where gone_at is null and lease_until <= clock_timestamp();
+  update volley.worker set gone_at = clock_timestamp()
+    where gone_at is null and case when leaving is null then lease_until <= clock_timestamp() else id = leaving end;
   delete from volley.worker
     where gone_at < clock_timestamp() - interval '1 day'
       and not exists (select from volley.part where owner = worker.id);

@@ -79,8 +79,8 @@ begin
   life := case when found then present else '' end;
   select * into led from volley.run where id = of_run;
   for e in
-    select * from json_to_recordset(entries)
-      as (index integer, type text, request integer, part text, attempt integer, nonce text, outcome text, result text, halves json)
+    select * from rows from (json_to_recordset(entries)
+      as (type text, request integer, part text, attempt integer, nonce text, outcome text, result text, halves json)) with ordinality
   loop
     select * into p from volley.part
       where run = of_run and step = its_step and request = e.request and part = e.part for update;
@@ -95,7 +95,7 @@ begin
           set state = 'under-way', attempt = e.attempt, nonce = e.nonce, outcome = null, result = null, ended = null, in_flight = false
           where run = p.run and step = p.step and request = p.request and part = p.part;
       else
-        refused := refused || e.index;
+        refused := refused || (e.ordinality - 1)::integer;
       end if;
     elsif is_its_own and p.outcome is null then
       is_open := e.outcome = 'again';
