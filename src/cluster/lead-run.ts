@@ -8,28 +8,17 @@ import type { Journal } from '../run/run-deps.js';
 import { type LeadKey, type LedPart, type LedRun, type NewLead, nameOfPart, type Store } from './store.js';
 
 /** The run was not sent by its own process, but by workers of a database that knows no such thing, or less. */
-function explainLost(run: string, what: string): UserError {
-  return new UserError('registry-mismatch', `Cannot resume run ${run}: ${what}`, {
-    hint:
-      'The database was put back from a backup, a standby that lacked its last commits took over, or the run was resumed without it ' +
-      'meanwhile: messages may have been sent ' +
-      `that it does not know. Look; then \`volley cluster drop ${run}\`, and the same command continues: what may have been sent is in doubt.`,
-  });
-}
-
-export function refuseLost(run: string): UserError {
-  return explainLost(run, 'the database has lost attempts to send, or the worker that could say so is gone');
-}
-
-export function refuseOtherLead(run: string): UserError {
-  const what = 'the database knows another leader of it, or none';
+export function refuseRun(run: string, what: string): UserError {
   return new UserError('registry-mismatch', `Cannot lead run ${run}: ${what}`, {
     hint:
-      'The same plan is sent from another directory; or the run was dropped, and the database may have been put back from a backup. ' +
-      `Look at \`volley cluster status\` and at what happened. If the run is there and nothing leads it: \`volley cluster drop ${run}\`. ` +
-      'Then the same command continues: what may have been sent is in doubt.',
+      'The database was put back from a backup, a standby that lacked its last commits took over, the run was dropped, or sent without ' +
+      'the database or from another directory meanwhile: messages may have been sent that it does not know. ' +
+      'Look at what happened, and at `volley cluster status`. If the run is there and no process leads it: ' +
+      `\`volley cluster drop ${run}\`; then the same command continues, and what may have been sent is in doubt.`,
   });
 }
+
+export const LOST_ATTEMPTS = 'the database has lost attempts to send, or the worker that could say so is gone';
 
 /**
  * Joins what the journal and the database know of a run that a leader left. Every part that was handed over has an intent in the
@@ -59,33 +48,24 @@ export async function takeOver(
 ): Promise<boolean> {
   if (isNew) return false;
   assertJournalWhole(key.run, state, parts);
-  const known = new Set(parts.map(nameOfPart));
   const open = steps.flatMap((step, index) => (isRowStep(step) ? [...state.step(index + 1).open.values()] : []));
-  const missing = open.filter((part) => part.isInFlight && !known.has(nameOfPart(part)));
+  const isThere = isAmong(parts);
+  const missing = open.filter((part) => part.isInFlight && !isThere(part));
   // Before the life is confirmed: the next process must find so too.
-  const given = isNewLife ? missing : missing.filter(({ lead }) => lead !== born);
-  if (given.length > 0) {
-    const what = isNewLife ? 'that it had been given' : `that ${given.length === 1 ? 'was' : 'were'} not given to it`;
-    throw explainLost(key.run, `the database lacks ${countOf(given.length, 'request')} ${what}`);
-  }
+  assertSame(key.run, isNewLife ? missing : missing.filter(({ lead }) => lead !== born), listUnknown(parts, open));
   for (;;) {
     const life = await store.confirmLife(key);
-    if (life === 'lost') throw refuseLost(key.run);
+    if (life === 'lost') throw refuseRun(key.run, LOST_ATTEMPTS);
     if (life === 'same') break;
     await clock.sleep(500, stop);
     if (stop.aborted) return true;
-  }
-  const older = listUnknown(parts, open);
-  if (older.length > 0) {
-    const what = `the database has ${countOf(older.length, 'request')} to send that the journal knows as done`;
-    throw explainLost(key.run, what);
   }
   for (const part of missing) {
     const result = { kind: 'again', why: 'the run ended before a worker had it' } as const;
     await journal.append({ type: 'outcome', ...toRequestKey(part), at: clock.now(), result });
   }
-  // The last leader died while it wrote: its intent is missing, or that of a half.
-  for (const part of open.filter((one) => !one.isInFlight && known.has(nameOfPart(one)))) {
+  // It waits, and the database has it: the server has lost that it was taken back, or that was done without the database.
+  for (const part of open.filter((one) => !one.isInFlight && isThere(one))) {
     await journal.append({ type: 'intent', ...toRequestKey(part), at: clock.now(), line: part.line, rows: part.rows });
   }
   return true;
@@ -100,21 +80,32 @@ export async function assertNothingLost(
   { store, newLead, handed }: { store: Store; newLead: NewLead; handed: readonly RequestKey[] },
 ): Promise<void> {
   const { isNew, parts } = await store.lead(key, newLead);
-  const known = new Set(parts.map(nameOfPart));
-  const missing = handed.filter((part) => !known.has(nameOfPart(part)));
-  const strange = listUnknown(parts, handed);
-  if (isNew || missing.length + strange.length > 0) {
-    const what = `${countOf(missing.length, 'request')} that it had been given, or has ${strange.length} that are done`;
-    throw explainLost(key.run, `the database lacks ${what}`);
-  }
+  if (isNew) throw refuseRun(key.run, 'the database does not know it any more');
+  const isThere = isAmong(parts);
+  assertSame(
+    key.run,
+    handed.filter((part) => !isThere(part)),
+    listUnknown(parts, handed),
+  );
+}
+
+function assertSame(run: string, missing: readonly RequestKey[], unknown: readonly RequestKey[]): void {
+  if (missing.length + unknown.length === 0) return;
+  const lacks = `lacks ${countOf(missing.length, 'request')} that may have been sent`;
+  throw refuseRun(run, `the database ${lacks}, and has ${unknown.length} to send that the journal knows as done`);
+}
+
+function isAmong(parts: readonly RequestKey[]): (part: RequestKey) => boolean {
+  const names = new Set(parts.map(nameOfPart));
+  return (part) => names.has(nameOfPart(part));
 }
 
 /** What is to be sent, and is none of these: settled, or not known at all. Of a part that is known, halves may be there. */
 function listUnknown(parts: readonly LedPart[], known: readonly RequestKey[]): readonly LedPart[] {
-  const names = new Set(known.map(nameOfPart));
+  const isThere = isAmong(known);
   const isKnown = ({ step, request, part }: RequestKey) =>
     Array.from({ length: part.length + 1 }, (_, length) => part.slice(0, length)).some((whole) =>
-      names.has(nameOfPart({ step, request, part: whole })),
+      isThere({ step, request, part: whole }),
     );
   return parts.filter((part) => part.state !== 'done' && !isKnown(part));
 }

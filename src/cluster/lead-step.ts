@@ -7,7 +7,7 @@ import { StepNotices } from '../run/step-notices.js';
 import { StepTally } from '../run/step-tally.js';
 import type { StopReason } from '../run/stop.js';
 import { Rate } from '../throttle/rate.js';
-import { assertNothingLost, refuseLost, toRequestKey } from './lead-run.js';
+import { assertNothingLost, LOST_ATTEMPTS, refuseRun, toRequestKey } from './lead-run.js';
 import { ServiceJudge } from './service-judge.js';
 import type { EndedAttempt, HandedPart, LeadKey, NewLead, OnLost, RunNews, ServerMoment, Store } from './store.js';
 import { WithheldParts } from './withheld-parts.js';
@@ -226,7 +226,7 @@ class StepLeader {
       this.#comparedLife = news.life;
     }
     const confirmed = await this.#store.confirmLife(this.#key, this.#sawSynchronous);
-    if (confirmed === 'lost') throw refuseLost(this.#key.run);
+    if (confirmed === 'lost') throw refuseRun(this.#key.run, LOST_ATTEMPTS);
     if (!isNewLife || confirmed === 'waiting') return;
     if (!this.#context.stop.isRequested) await this.#open();
     this.#life = news.life;

@@ -6,7 +6,7 @@ import type { RunDeps } from '../run/run-deps.js';
 import type { StepContext } from '../run/send/send-context.js';
 import type { StopSwitch } from '../run/stop.js';
 import type { Lock } from '../storage/lock.js';
-import { refuseOtherLead, takeOver } from './lead-run.js';
+import { refuseRun, takeOver } from './lead-run.js';
 import { leadStep } from './lead-step.js';
 import { LeadLost, type LedRun, type Store, StoreLost } from './store.js';
 import { followStop } from './work-on-run.js';
@@ -47,7 +47,7 @@ export function createLeader(
       if (!(error instanceof LeadLost)) throw error;
       // By a process that has taken the lock, as a rule.
       await lock.assertHeld();
-      throw refuseOtherLead(plan.id);
+      throw refuseRun(plan.id, 'the database knows another leader of it, or none');
     });
   const left = new AbortController();
   let beats: Promise<void> | undefined;

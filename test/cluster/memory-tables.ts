@@ -98,9 +98,7 @@ export class MemoryTables {
     if (!isLed || !this.isClaimable(run, step) || !this.hasLease(worker, this.life))
       return { parts: [], isOpen: false };
     const held = new Set(holding.map(nameOfPart));
-    const ofStep = [...run.parts.values()]
-      .filter((part) => part.step === step)
-      .sort((one, other) => one.request - other.request || (one.part < other.part ? -1 : 1));
+    const ofStep = inOrder(run.parts).filter((part) => part.step === step);
     const unknown = ofStep.filter(
       (part) => part.state === 'claimed' && part.owner === worker && !held.has(nameOfPart(part)),
     );
@@ -166,7 +164,7 @@ export class MemoryTables {
     const now = this.clock.now();
     for (const [id, worker] of this.workers)
       if (leaving === undefined ? worker.leaseUntil <= now : id === leaving) worker.goneAt ??= now;
-    const all = [...this.runs.values()].flatMap((run) => [...run.parts.values()].map((part) => ({ part, run })));
+    const all = [...this.runs.values()].flatMap((run) => inOrder(run.parts).map((part) => ({ part, run })));
     const lost = all.filter(({ part }) => this.workers.get(part.owner ?? '')?.goneAt !== undefined);
     for (const { part, run } of lost) {
       if (part.state === 'under-way') this.#endLost(part, part.step === run.step?.step ? run.step.onLost : 'in-doubt');
@@ -215,6 +213,11 @@ export class MemoryTables {
 const OPEN = { state: 'open', owner: undefined } as const;
 const DONE = { state: 'done', owner: undefined } as const;
 const LOST_AGAIN: PartResult = { kind: 'again', why: 'the run ended before the answer came' };
+
+function inOrder(parts: Run['parts']): Part[] {
+  const byRequest = (one: Part, other: Part) => one.request - other.request || (one.part < other.part ? -1 : 1);
+  return [...parts.values()].sort((one, other) => one.step - other.step || byRequest(one, other));
+}
 
 export function newPart(part: HandedPart, state: 'open' | 'claimed'): Part {
   const { step, request, rows, head, body, isInFlight } = part;

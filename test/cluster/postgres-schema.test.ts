@@ -77,49 +77,20 @@ test('a role with the grants leads and works, and can neither create nor drop', 
   await worker.begin();
   await worker.end(SETTLED);
   await store.recover();
-  const ask = askingFor([1]);
-  await store.book('lane', ask);
+  await store.book('lane', askingFor([1]));
   await worker.checkIn();
   await noteTaken(store, lead);
+  const limited = openTestDatabase(url);
+  expect(await limited.query('select * from volley.open_requests')).toEqual([
+    { run: 'run-a', open: '0', claimed: '0' },
+  ]);
   await store.drop(lead);
   await worker.store.recover('w');
   await Promise.all([store.close(), worker.store.close()]);
-  const limited = openTestDatabase(url);
   for (const statement of ['drop table volley.run', 'create table volley.more ()', 'drop schema volley cascade']) {
     await expect(limited.query(statement)).rejects.toMatchObject({ name: 'UserError' });
   }
   await limited.close();
-});
-
-test('bodies are deleted when all parts of their request are done and taken, and the rest with the run', async () => {
-  const url = server.url(name);
-  await initSchema(database);
-  const cluster = { connect: () => connectTo(url) };
-  const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)] });
-  const worker = await aWorker(cluster, 'w');
-  await worker.claim(2);
-  const bodies = async () =>
-    (await database.query('select request from volley.request order by 1')).map((row) => row.request);
-  await worker.begin({ request: 1 });
-  await worker.end({ kind: 'split', why: '' }, { request: 1 });
-  await noteTaken(store, lead);
-  expect(await bodies()).toEqual([1, 2]);
-  for (const part of ['0', '1']) {
-    await worker.begin({ request: 1, part });
-    await worker.end(SETTLED, { request: 1, part });
-  }
-  await noteTaken(store, lead);
-  expect(await bodies()).toEqual([2]);
-  expect(await database.query('select * from volley.part where result is not null')).toEqual([]);
-  await store.handOver(lead, [aPart(1), aPart(2)]);
-  expect(await bodies()).toEqual([2]);
-  const [counts] = await database.query('select * from volley.open_requests');
-  expect(counts).toEqual({ run: 'run-a', open: '0', claimed: '1' });
-  await store.drop(lead);
-  for (const table of ['request', 'part', 'run']) {
-    expect(await database.query(`select * from volley.${table}`), table).toEqual([]);
-  }
-  await Promise.all([store.close(), worker.store.close()]);
 });
 
 test('every call waits for a lock for ten seconds at most, whatever its session has', async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { askingFor } from './a-hand.js';
-import { AGAIN, aPart, aRun, aWorker, noteTaken, PART, readNews, SETTLED, SPLIT } from './a-run.js';
+import { aPart, aRun, aWorker, PART, SETTLED } from './a-run.js';
 import { connectTo, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;
@@ -63,31 +63,6 @@ test('a run is dropped when nothing of it is sent any more, and nothing more beg
   await dropping;
 
   expect(await store.findRun({})).toBeUndefined();
-});
-
-test('results come back as they were written, in order, at most as many as asked for, until they are taken', async () => {
-  const cluster = await aServer();
-  const { store, lead } = await aRun(cluster);
-  const worker = await aWorker(cluster, 'w');
-  await worker.claim(1);
-  await worker.begin();
-  await worker.end(AGAIN);
-  await worker.begin({ attempt: 2 });
-  await worker.end(SPLIT, { attempt: 2 });
-  for (const part of ['1', '0']) {
-    await worker.begin({ part });
-    await worker.end(SETTLED, { part });
-  }
-
-  const { ended } = await readNews(store, lead);
-  expect(ended.map(({ part, rows, result }) => [part, rows, result])).toEqual([
-    ['', [2, 2], SPLIT],
-    ['1', [3, 1], SETTLED],
-    ['0', [2, 1], SETTLED],
-  ]);
-  expect((await readNews(store, lead, 2)).ended).toEqual(ended.slice(0, 2));
-  await noteTaken(store, lead, 2);
-  expect((await readNews(store, lead)).ended).toEqual(ended.slice(2));
 });
 
 test('processes of one lane never get the same turn, and all learn of a slowdown and of a pause', async () => {

@@ -90,6 +90,14 @@ begin
   update volley.run set lease = its_lease, lease_until = to_timestamp(least(seen_at_ms, ${NOW_MS}) / 1000) + its_lease where id = of_run;
 end $$;
 
+-- Where no part of the request is left to send.
+create or replace function volley.forget_body(of_run text, its_step integer, its_request integer) returns void language sql as $$
+  delete from volley.request
+    where run = of_run and step = its_step and request = its_request
+      and not exists (select from volley.part p
+        where p.run = of_run and p.step = its_step and p.request = its_request and p.state <> 'done')
+$$;
+
 -- A row for the run, and one for each end that is not taken.
 create or replace function volley.read_news(of_run text, its_epoch bigint, at_most integer, taken bigint[])
 returns setof json language plpgsql ${SETTINGS} as $$
@@ -101,10 +109,7 @@ begin
   perform pg_advisory_xact_lock_shared(${gateOf('of_run')});
   led := volley.check_lead(of_run, its_epoch);
   for t in update volley.part set ended = null, result = null where run = of_run and ended = any (taken) returning step, request loop
-    delete from volley.request
-      where run = of_run and step = t.step and request = t.request
-        and not exists (select from volley.part p
-          where p.run = of_run and p.step = t.step and p.request = t.request and p.state <> 'done');
+    perform volley.forget_body(of_run, t.step, t.request);
   end loop;
   update volley.meta set is_synchronous = volley.is_synchronous() where is_synchronous <> volley.is_synchronous();
   return query
@@ -137,6 +142,7 @@ begin
     delete from volley.part p
       where p.run = of_run and p.step = t.step and p.request = t.request and p.part = t.part
         and p.state in ('open', 'claimed') and not p.in_flight;
+    perform volley.forget_body(of_run, t.step, t.request);
     -- Also one that a call whose reply was lost has deleted.
     return query
       select t.step, t.request, t.part, p.run is not null

@@ -119,6 +119,7 @@ begin
   for lost in
     select p.* from volley.worker w join volley.part p on p.owner = w.id
       where w.gone_at is not null
+      order by p.run, p.step, p.request, p.part
       for update of p skip locked
   loop
     fate := case when lost.state = 'under-way'
