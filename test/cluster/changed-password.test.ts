@@ -62,11 +62,11 @@ async function aRunWhosePasswordChanges() {
   // One that was being opened as the others ended came in by the old password.
   await cut();
   letPass();
-  return { workspace, said, ended, tell, close: () => owner.close() };
+  return { workspace, said, ended, tell };
 }
 
 test('a password that is refused at the start, or changed while a run sends, is waited for: once the file of the job has it, the run continues', async () => {
-  const { workspace, said, ended, tell, close } = await aRunWhosePasswordChanges();
+  const { workspace, said, ended, tell } = await aRunWhosePasswordChanges();
 
   tell('pass-2');
 
@@ -74,5 +74,4 @@ test('a password that is refused at the start, or changed while a run sends, is 
   expect(await workspace.destinations()).toEqual(numbersOf(ROWS));
   expect(said.stderr).toContain('the database answers again');
   expect(said.stderr).not.toMatch(/pass-\d/);
-  await close();
 });

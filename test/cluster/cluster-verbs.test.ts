@@ -1,16 +1,12 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { aJob, anSmsStep, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
 import { aCluster, aJobOf, CLUSTER } from './a-cluster.js';
-import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+import { aDatabase } from './postgres-server.js';
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-async function aDatabase(as = 'postgres@') {
+/** In the directory of a job: how to give a command there, and the owner of the database, which has no schema. */
+async function aJobDirectory(as = 'postgres@') {
   const workspace = await aWorkspace();
   workspace.write('address', 'postgres://u:topsecret@127.0.0.1:1/d\n');
   workspace.write('people.csv', people(1));
@@ -20,16 +16,14 @@ async function aDatabase(as = 'postgres@') {
   ] as const) {
     workspace.write(file, JSON.stringify(aJob(workspace, { cluster: { database } })));
   }
-  const url = server.url(await server.createDatabase()).replace('postgres@', as);
-  return (...args: string[]) =>
-    runCommandInProcess([...args, '--no-json'], {
-      cwd: workspace.directory,
-      env: { ...workspace.env, VOLLEY_DATABASE_URL: url },
-    });
+  const { url, database: owner } = await aDatabase({ hasSchema: false });
+  const env = { ...workspace.env, VOLLEY_DATABASE_URL: url.replace('postgres@', as) };
+  const volley = (...args: string[]) => runCommandInProcess([...args, '--no-json'], { cwd: workspace.directory, env });
+  return { volley, owner };
 }
 
 test('init makes the schema, and does so again without harm, for a role that is there; status shows that it is empty', async () => {
-  const volley = await aDatabase();
+  const { volley } = await aJobDirectory();
 
   const { code, stderr } = await volley('cluster', 'init', '--role', 'nosuch');
   expect([code, stderr]).toEqual([2, expect.stringContaining('Create it first: create role \\"nosuch\\"')]);
@@ -50,10 +44,8 @@ test('init makes the schema, and does so again without harm, for a role that is 
 });
 
 test('a role that may not create the schema is named, with its database and who gives it what it needs', async () => {
-  const owner = openTestDatabase(server.url('postgres'));
+  const { volley, owner } = await aJobDirectory('weak_one@');
   await owner.query('create role weak_one login');
-  await owner.close();
-  const volley = await aDatabase('weak_one@');
 
   const { code, stderr } = await volley('cluster', 'init');
 
@@ -62,7 +54,7 @@ test('a role that may not create the schema is named, with its database and who 
 });
 
 test('an address that is not set, and one of a server that is not there, are named', async () => {
-  const volley = await aDatabase();
+  const { volley } = await aJobDirectory();
 
   const unset = await volley('cluster', 'status', '--database-env', 'VOLLEY_NONE');
   const away = await volley('cluster', 'status', '--database-file', 'address');
@@ -79,7 +71,7 @@ test('an address that is not set, and one of a server that is not there, are nam
 });
 
 test('check asks the database of a job: it must answer and have the schema', async () => {
-  const volley = await aDatabase();
+  const { volley } = await aJobDirectory();
   const check = async (job: string) => {
     const { code, stderr } = await volley('check', job);
     return [code, stderr];
@@ -97,8 +89,8 @@ test('check asks the database of a job: it must answer and have the schema', asy
 test('status shows who leads, who stands by, who works, and how much of the limit is used', async () => {
   const limits = { requestsPerSecond: 2, messagesPerSecond: 2, concurrency: 1 };
   const workspace = await aJobOf(8, { cluster: CLUSTER, steps: [anSmsStep({ batchSize: 1, limits })] });
-  const url = server.url(await server.createVolleyDatabase());
-  const standby = await connectTo(url);
+  const { url, database, connect } = await aDatabase();
+  const standby = await connect();
   // The connection is that of this process, too.
   for (let repeat = 0; repeat < 2; repeat += 1) await standby.standBy(`here ${process.pid}`, 'sale');
   const status = () =>
@@ -123,20 +115,17 @@ test('status shows who leads, who stands by, who works, and how much of the limi
   expect(stdout).toMatch(new RegExp(`Workers\n {2}${self} {2}\\d+ claimed, \\d+ under way, lease for \\d+ s\n`));
   expect(stdout).toMatch(/ {2}sms \S+ acme_hq {2}[1-9]\d? % of its limit used, not slowed down\n/);
 
-  const database = openTestDatabase(url);
   await database.query("update volley.request set handed_at = handed_at - interval '10 minutes'");
   expect((await status()).stdout).toMatch(
     / open, the oldest for 60\d s, .*\n(?:.*\n)*? {2}next {7}no worker gets on with it:/,
   );
-  await database.close();
   expect(await ended).toBe(0);
-  await standby.close();
 });
 
 test('status says since when a run has no leader, what to do, and who takes over where a process stands by', async () => {
   const workspace = await aWorkspace();
-  const url = server.url(await server.createVolleyDatabase());
-  const store = await connectTo(url);
+  const { url, connect } = await aDatabase();
+  const store = await connect();
   const key = { run: 'k3v9q2m8x4aa', epoch: 1 };
   await store.lead(key, { job: 'sale', digest: '', leader: 'a' });
   await store.openStep(key, { step: 1, provisionedIds: [], onLost: 'again' });
@@ -160,5 +149,4 @@ test('status says since when a run has no leader, what to do, and who takes over
     code: 0,
     stdout: expect.stringContaining('1 row without an outcome'),
   });
-  await store.close();
 });

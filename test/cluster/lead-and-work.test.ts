@@ -9,26 +9,15 @@ import type { BreakCall } from './memory-store.js';
 const FAST = { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 4 };
 const STEPS = [anSmsStep({ limits: FAST })];
 
-test('workers send a run whose leader does not send, and end with it; one that gets SIGTERM leaves its requests to the others', async () => {
-  const workspace = await aJobOf(300, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS });
-  const { cluster, run, work } = aClusterInMemory(workspace);
-  const [leaving, ...staying] = [work(), work(), work()];
-  const running = run();
-  await untilSent(workspace, 100);
-  leaving?.stop();
-
-  expect(await leaving?.ended).toBe(75);
-  expect([await running, ...(await Promise.all(staying.map(({ ended }) => ended)))]).toEqual([0, 0, 0]);
-  expect(await workspace.destinations()).toEqual(numbersOf(300));
-  expect(cluster.count()).toMatchObject({ parts: 0, attempts: 0 });
-});
-
-test('a leader that gets SIGTERM takes back what its workers have not sent; they wait, and the next leader continues', async () => {
+test('a worker that gets SIGTERM leaves its requests to the others; a leader takes back what they have not sent, and they wait for the next', async () => {
   const workspace = await aJobOf(300, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS });
   const { cluster, lead, run, work } = aClusterInMemory(workspace);
-  const workers = [work(), work()];
+  const [leaving, ...staying] = [work(), work(), work()];
   const stopping = lead();
-  await untilSent(workspace, 100);
+  await untilSent(workspace, 50);
+  leaving?.stop();
+  expect(await leaving?.ended).toBe(75);
+  await untilSent(workspace, 150);
   stopping.stop();
 
   expect(await stopping.ended).toBe(75);
@@ -36,7 +25,7 @@ test('a leader that gets SIGTERM takes back what its workers have not sent; they
   const next = work();
   expect(await run()).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(300));
-  for (const { ended, stop } of [...workers, next]) {
+  for (const { ended, stop } of [...staying, next]) {
     stop();
     expect([0, 75]).toContain(await ended);
   }

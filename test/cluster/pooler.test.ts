@@ -44,7 +44,6 @@ test.skipIf(pgbouncer.isMissing)(
     );
     const locks = await own.query("select from pg_locks where locktype = 'advisory'");
     expect([left, locks]).toEqual([[], []]);
-    await Promise.all([own.close(), through.close()]);
   },
 );
 

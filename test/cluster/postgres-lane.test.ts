@@ -5,16 +5,13 @@ import type { TurnsAsked } from '../../src/cluster/store.js';
 import { askingFor } from './a-hand.js';
 import { NEW_LEAD } from './a-run.js';
 import { bookTurns, type LaneRow } from './lane-rule.js';
-import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+import { aDatabase } from './postgres-server.js';
 
-let server: PostgresServer;
+let opened: Awaited<ReturnType<typeof aDatabase>>;
 let database: Database;
-let url: string;
 beforeAll(async () => {
-  server = await startPostgres('wal_writer_delay=10s');
-  url = server.url(await server.createVolleyDatabase());
-  database = openTestDatabase(url);
-  return () => database.close();
+  opened = await aDatabase();
+  ({ database } = opened);
 });
 
 const cost = fc.oneof(fc.double({ min: 0.001, max: 500, noNaN: true }), fc.constantFrom(0, 5, 40, 1006, 60_000));
@@ -88,8 +85,8 @@ test('the function of the database is the rule of lane-rule.ts, in any history',
 const ROUNDS = 20;
 
 test('a turn is booked without waiting for the disk, and nothing else is, whatever the database says', async () => {
-  await database.query(`alter database ${url.match(/test_\w+/)?.[0]} set synchronous_commit = off`);
-  const store = await connectTo(url);
+  await database.query(`alter database ${opened.name} set synchronous_commit = off`);
+  const store = await opened.connect();
   // Of the log, what is written and not synced; the server itself may write a little at any time.
   const countUnsynced = async (change: (round: number) => Promise<unknown>) => {
     let count = 0;
@@ -116,5 +113,4 @@ test('a turn is booked without waiting for the disk, and nothing else is, whatev
     ROUNDS / 2,
   );
   expect(await countUnsynced((round) => store.recover(`w${round}`))).toBeLessThan(ROUNDS / 2);
-  await store.close();
 });

@@ -44,7 +44,6 @@ test('after a crash the server has a new life, and knows all that it confirmed',
   expect(await worker.begin({ request: 1 })).toMatchObject({ refused: [], life: '' });
   await worker.checkIn();
   expect(await store.confirmLife(lead)).toBe('same');
-  await Promise.all([store.close(), worker.store.close()]);
 });
 
 test('a server process that crashes gives the others a new life too, though the server was not started anew', async () => {
@@ -54,9 +53,7 @@ test('a server process that crashes gives the others a new life too, though the 
   const [row] = await victim.query('select pg_backend_pid() as pid');
   process.kill(Number(row?.pid), 'SIGKILL');
   await victim.query('select 1').catch(() => {});
-  await victim.close();
   // Until the server notices, the others have the life that they had.
   let life = before;
   while (life === before) life = await untilAnswered(() => readLife(store));
-  await store.close();
 });

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { dropNamedRun } from '../../src/cluster/postgres/drop-run.js';
 import {
@@ -7,20 +7,17 @@ import {
   initSchema,
   SCHEMA_VERSION,
 } from '../../src/cluster/postgres/schema/database-schema.js';
+import type { Store } from '../../src/cluster/store.js';
 import { askingFor } from './a-hand.js';
 import { aPart, aRun, aWorker, NEW_LEAD, noteTaken, renewLead, SETTLED } from './a-run.js';
-import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+import { aDatabase, connectTo, openTestDatabase } from './postgres-server.js';
 
-let server: PostgresServer;
 let name: string;
+let url: string;
 let database: Database;
-beforeAll(async () => {
-  server = await startPostgres();
-});
+let connect: () => Promise<Store>;
 beforeEach(async () => {
-  name = await server.createDatabase();
-  database = openTestDatabase(server.url(name));
-  return () => database.close();
+  ({ name, url, database, connect } = await aDatabase({ hasSchema: false }));
 });
 
 test('the schema is created once, also by two at once', async () => {
@@ -30,8 +27,7 @@ test('the schema is created once, also by two at once', async () => {
 });
 
 test('a database without the schema, or with the one of another build, is refused with what to do', async () => {
-  const url = server.url(name);
-  await expect(connectTo(url)).rejects.toMatchObject({
+  await expect(connect()).rejects.toMatchObject({
     name: 'UserError',
     message: `Cannot use the database: it has no schema \`volley\`, expected version ${SCHEMA_VERSION}`,
     hint: expect.stringContaining('volley cluster init'),
@@ -43,14 +39,14 @@ test('a database without the schema, or with the one of another build, is refuse
     message: `Cannot use the database: it has version ${SCHEMA_VERSION + 1} of the schema \`volley\`, expected version ${SCHEMA_VERSION}`,
     hint: expect.stringContaining('newer build'),
   };
-  await expect(connectTo(url)).rejects.toMatchObject(newer);
+  await expect(connect()).rejects.toMatchObject(newer);
   await expect(initSchema(database)).rejects.toMatchObject(newer);
 });
 
 test('functions of another build are replaced by init; until then a worker says so', async () => {
   await initSchema(database);
   await database.query('drop function volley.beat');
-  const store = await connectTo(server.url(name));
+  const store = await connect();
   const beat = () => store.beat('w', { name: 'w', leaseMs: 30_000, life: undefined, sent: undefined });
   const other = {
     code: 'bad-flag',
@@ -62,15 +58,14 @@ test('functions of another build are replaced by init; until then a worker says 
   await expect(beat()).rejects.toMatchObject(other);
   await initSchema(database);
   expect(await beat()).toMatchObject({ isAlive: true });
-  await store.close();
 });
 
 test('a role with the grants leads and works, and can neither create nor drop', async () => {
   await initSchema(database);
   await database.query(`create role "${name} worker" login`);
   await database.query(grantStatements(`${name} worker`));
-  const url = server.url(name).replace('postgres@', `${encodeURIComponent(`${name} worker`)}@`);
-  const cluster = { connect: () => connectTo(url) };
+  const limitedUrl = url.replace('postgres@', `${encodeURIComponent(`${name} worker`)}@`);
+  const cluster = { connect: () => connectTo(limitedUrl) };
   const { store, lead } = await aRun(cluster, { parts: [aPart(1)] });
   const worker = await aWorker(cluster, 'w');
   await worker.claim(1);
@@ -80,17 +75,15 @@ test('a role with the grants leads and works, and can neither create nor drop', 
   await store.book('lane', askingFor([1]));
   await worker.checkIn();
   await noteTaken(store, lead);
-  const limited = openTestDatabase(url);
+  const limited = openTestDatabase(limitedUrl);
   expect(await limited.query('select * from volley.open_requests')).toEqual([
     { run: 'run-a', open: '0', claimed: '0' },
   ]);
   await store.drop(lead);
   await worker.store.recover('w');
-  await Promise.all([store.close(), worker.store.close()]);
   for (const statement of ['drop table volley.run', 'create table volley.more ()', 'drop schema volley cascade']) {
     await expect(limited.query(statement)).rejects.toMatchObject({ name: 'UserError' });
   }
-  await limited.close();
 });
 
 test('every call waits for a lock for ten seconds at most, whatever its session has', async () => {
@@ -107,12 +100,11 @@ test('every call waits for a lock for ten seconds at most, whatever its session 
 test('a database whose transactions are not read committed is refused: a lock would protect nothing', async () => {
   await initSchema(database);
   await database.query(`alter database ${name} set default_transaction_isolation = 'repeatable read'`);
-  const store = await connectTo(server.url(name));
+  const store = await connect();
   await expect(store.readServer()).rejects.toMatchObject({
     code: 'unsafe-environment',
     hint: expect.stringContaining('default_transaction_isolation'),
   });
-  await store.close();
 });
 
 test.each(['fsync', 'full_page_writes'])('a server with %s off is refused', async (setting) => {
@@ -135,7 +127,6 @@ async function set(setting: string, value: string): Promise<void> {
 
 test('a drop beside a process that leads the run, or resumes it, is refused', async () => {
   await initSchema(database);
-  const connect = () => connectTo(server.url(name));
   const { store, lead } = await aRun({ connect });
   await expect(dropNamedRun(database, lead.run, () => {})).rejects.toMatchObject({
     code: 'lock-held',
@@ -153,5 +144,4 @@ test('a drop beside a process that leads the run, or resumes it, is refused', as
     message: 'Cannot drop run run-a: a process has resumed it meanwhile',
   });
   expect(await store.findRun({ run: lead.run })).toBeDefined();
-  await store.close();
 });

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
-import { Client } from 'pg';
 import { type Database, openDatabase } from '../../src/cluster/postgres/database.js';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { initSchema } from '../../src/cluster/postgres/schema/database-schema.js';
@@ -48,29 +47,45 @@ const KEEPER = `
   while read -r signal; do kill -"$signal" "$server"; wait "$server"; exit 0; done
   kill -QUIT "$server" 2>/dev/null; wait "$server"; rm -rf "$0"`;
 
+/** Closed at the end of the test file, at the latest. */
 export function openTestDatabase(text: string): Database {
   const { username, password, hostname, port, pathname, searchParams } = new URL(text);
-  return openDatabase({
-    user: decodeURIComponent(username),
-    password: decodeURIComponent(password),
-    host: searchParams.get('host') ?? hostname,
-    port: Number(searchParams.get('port') ?? (port === '' ? 5432 : port)),
-    database: pathname.slice(1),
+  return closedOnce({
+    ...openDatabase({
+      user: decodeURIComponent(username),
+      password: decodeURIComponent(password),
+      host: searchParams.get('host') ?? hostname,
+      port: Number(searchParams.get('port') ?? (port === '' ? 5432 : port)),
+      database: pathname.slice(1),
+    }),
   });
 }
 
-export function connectTo(url: string): Promise<Store> {
-  return createPostgresStore(
+/** Closed likewise. */
+export async function connectTo(url: string): Promise<Store> {
+  const store = await createPostgresStore(
     async () => url,
     () => {},
   );
+  return closedOnce(store);
 }
 
-/** A session of its own, in which a transaction may be open. */
-export async function openTestSession(connectionString: string): Promise<Client> {
-  const session = new Client({ connectionString });
-  await session.connect();
-  return session;
+function closedOnce<T extends { close(): Promise<void> }>(opened: T): T {
+  let closing: Promise<void> | undefined;
+  const once = { ...opened, close: () => (closing ??= opened.close()) };
+  closeAfterFile(once);
+  return once;
+}
+
+let shared: Promise<PostgresServer> | undefined;
+
+/** Of a server that all files of this process share: its turns are written so late that a test can see what is not. */
+export async function aDatabase({ hasSchema = true } = {}) {
+  shared ??= startUnclosed('wal_writer_delay=10s');
+  const server = await shared;
+  const name = await (hasSchema ? server.createVolleyDatabase() : server.createDatabase());
+  const url = server.url(name);
+  return { name, url, database: openTestDatabase(url), connect: () => connectTo(url) };
 }
 
 /**
@@ -78,6 +93,12 @@ export async function openTestSession(connectionString: string): Promise<Client>
  * the user of the server can read.
  */
 export async function startPostgres(...settings: readonly string[]): Promise<PostgresServer> {
+  const server = await startUnclosed(...settings);
+  closeAfterFile(server);
+  return server;
+}
+
+async function startUnclosed(...settings: readonly string[]): Promise<PostgresServer> {
   const user = serverUser();
   const directory = makeDirectory(user);
   try {
@@ -85,7 +106,6 @@ export async function startPostgres(...settings: readonly string[]): Promise<Pos
     execFileSync('cp', ['-Rp', fillDataDirectory(initdb, user), directory]);
     const server = keepServer({ directory, user, postgres, settings });
     await server.start();
-    closeAfterFile(server);
     return server;
   } catch (error) {
     rmSync(directory, { recursive: true, force: true });
@@ -177,6 +197,8 @@ function keepServer({
         stdio: ['pipe', 'ignore', 'pipe'],
       });
       await untilReady(keeper);
+      keeper.unref();
+      for (const pipe of [keeper.stdin, keeper.stderr]) (pipe as Socket).unref();
     },
     stop: async (how) => {
       if (keeper === undefined) return;

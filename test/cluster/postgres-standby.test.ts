@@ -14,7 +14,6 @@ beforeAll(async () => {
   name = await primary.createVolleyDatabase();
   standby = await primary.startStandby();
   database = openTestDatabase(primary.url(name));
-  return () => database.close();
 });
 
 async function untilTrue(of: Database, condition: string): Promise<void> {
@@ -46,7 +45,7 @@ test('a standby is lost until it is promoted; then a worker finds that it lacks 
   await untilTrue(following, 'not exists (select from pg_stat_wal_receiver)');
   await worker.end(SETTLED, { request: 1 });
   await worker.begin({ request: 2 });
-  await Promise.all([store.close(), worker.store.close(), primary.stop('immediate')]);
+  await primary.stop('immediate');
   await standby.promote();
 
   const after = await connectTo(standby.url(name));
@@ -59,5 +58,4 @@ test('a standby is lost until it is promoted; then a worker finds that it lacks 
   const sent = { calls: [{ worker: 'w', call: 3 }], births: [born] };
   await after.beat('w', { name: 'host', leaseMs: 1, life: await readLife(after), sent });
   expect(await after.confirmLife(lead)).toBe('lost');
-  await Promise.all([after.close(), following.close()]);
 });

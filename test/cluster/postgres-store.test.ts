@@ -6,16 +6,14 @@ import { systemClock } from '../../src/ports/clock.js';
 import { ALL } from '../one-in.js';
 import { AGAIN, aBegin, anEnd, aPart, LEADER_LEASE_MS, LEASE_MS, NEW_LEAD, PART, SETTLED, SPLIT } from './a-run.js';
 import { MemoryCluster } from './memory-store.js';
-import { connectTo, openTestDatabase, startPostgres } from './postgres-server.js';
+import { aDatabase } from './postgres-server.js';
 
 let database: Database;
 let store: Store;
 beforeAll(async () => {
-  const server = await startPostgres();
-  const url = server.url(await server.createVolleyDatabase());
-  database = openTestDatabase(url);
-  store = await connectTo(url);
-  return () => Promise.all([database.close(), store.close()]);
+  const { connect, ...opened } = await aDatabase();
+  database = opened.database;
+  store = await connect();
 });
 
 /** A store with its server, and what its processes know: of two that do the same, both know the same. */

@@ -33,7 +33,6 @@ test('the certificate must be for the host, and of an authority that is known', 
   const database = openTestDatabase(`${server.url('postgres')}&port=${port}`);
   for (const setting of settings) await database.query(`alter system set ${setting}`);
   await database.query('select pg_reload_conf()');
-  await database.close();
   const known = `?sslmode=verify-full&sslrootcert=${encodeURIComponent(authority)}`;
   while ((await isEncrypted('localhost', known).catch(() => undefined)) !== true);
   expect(await isEncrypted('127.0.0.1', known)).toBe(true);

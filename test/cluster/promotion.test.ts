@@ -1,29 +1,17 @@
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import type { LeadKey, Store } from '../../src/cluster/store.js';
 import { aRun, aWorker, readLife, readNews } from './a-run.js';
-import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+import { aDatabase } from './postgres-server.js';
 
-let server: PostgresServer;
 let database: Database;
 let store: Store;
 let lead: LeadKey;
-beforeAll(async () => {
-  server = await startPostgres();
-});
 beforeEach(async () => {
-  const url = server.url(await server.createVolleyDatabase());
-  database = openTestDatabase(url);
-  const connect = () => connectTo(url);
-  const cluster = { connect };
+  const cluster = await aDatabase();
+  ({ database } = cluster);
   ({ store, lead } = await aRun(cluster));
-  const worker = await aWorker(cluster, 'w');
-  await worker.claim(1);
-  await worker.store.close();
-});
-afterEach(async () => {
-  await store.close();
-  await database.close();
+  await (await aWorker(cluster, 'w')).claim(1);
 });
 
 /** What the next server finds: another timeline, and a worker that was at work and is gone. */

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { aJob, anSmsStep, people } from '../e2e/a-job.js';
 import { Machine } from '../e2e/a-machine.js';
 import { aWorkspaceInProcess } from '../e2e/a-workspace.js';
@@ -6,16 +6,11 @@ import { expectEachOnce } from '../e2e/account.js';
 import { until } from '../e2e/command.js';
 import { readFailure } from '../e2e/failure.js';
 import { oneIn } from '../one-in.js';
-import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+import { aDatabase } from './postgres-server.js';
 
 /** Of the lock of the job. */
 const LEASE_MS = 60_000;
 const LED_AND_STOOD_BY = /leads {6}pod-1 \d+\n {2}stands by {2}pod-2 \d+\n/;
-
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgres();
-});
 
 const CASES: readonly [how: string, play: () => Promise<void>][] = [
   [
@@ -69,7 +64,7 @@ test.each(oneIn(3, CASES))('a standby takes over after the lease of a leader %s'
 async function aLedPair({ sendHere, answersInMs }: { sendHere: boolean; answersInMs: number }) {
   const workspace = await aWorkspaceInProcess({ kind: 'latency', delayMs: answersInMs, nth: 2 });
   workspace.write('people.csv', people(30));
-  const url = server.url(await server.createVolleyDatabase());
+  const { url, database } = await aDatabase();
   workspace.write('address', url);
   const limits = { requestsPerSecond: 50, messagesPerSecond: 25_000, concurrency: 1 };
   // The leader counts as there while it is stopped, however slow this machine is.
@@ -88,9 +83,7 @@ async function aLedPair({ sendHere, answersInMs }: { sendHere: boolean; answersI
     status: async () => (await workspace.volley('cluster', 'status', '--database-file', 'address', '--no-json')).stdout,
     /** The leases of the leader, and of the worker in it, end by the clocks of those who wait for them. */
     takeOver: async () => {
-      const database = openTestDatabase(url);
       await database.query("update volley.worker set lease_until = clock_timestamp() where name like 'pod-1 %'");
-      await database.close();
       second.passes(LEASE_MS);
       return workspace.finish(standby);
     },

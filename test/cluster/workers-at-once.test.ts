@@ -1,20 +1,10 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { askingFor } from './a-hand.js';
 import { aPart, aRun, aWorker, PART, SETTLED } from './a-run.js';
-import { connectTo, type PostgresServer, startPostgres } from './postgres-server.js';
-
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-async function aServer() {
-  const url = server.url(await server.createVolleyDatabase());
-  return { connect: () => connectTo(url) };
-}
+import { aDatabase } from './postgres-server.js';
 
 test('workers that claim at once get different parts, and all of them', async () => {
-  const cluster = await aServer();
+  const cluster = await aDatabase();
   const all = Array.from({ length: 60 }, (_, index) => index + 1);
   await aRun(cluster, { parts: all.map((request) => aPart(request)) });
   const workers = await Promise.all(Array.from({ length: 6 }, (_, index) => aWorker(cluster, `w${index}`)));
@@ -34,7 +24,7 @@ test('workers that claim at once get different parts, and all of them', async ()
 });
 
 test('two begins of one attempt at once: one is refused', async () => {
-  const cluster = await aServer();
+  const cluster = await aDatabase();
   await aRun(cluster);
   const worker = await aWorker(cluster, 'w');
   await worker.claim(1);
@@ -45,7 +35,7 @@ test('two begins of one attempt at once: one is refused', async () => {
 });
 
 test('a run is dropped when nothing of it is sent any more, and nothing more begins', async () => {
-  const { connect } = await aServer();
+  const { connect } = await aDatabase();
   const { store, lead } = await aRun({ connect }, { parts: [aPart(1), aPart(2)] });
   const worker = await aWorker({ connect }, 'w');
   await worker.claim(2);
@@ -66,7 +56,7 @@ test('a run is dropped when nothing of it is sent any more, and nothing more beg
 });
 
 test('processes of one lane never get the same turn, and all learn of a slowdown and of a pause', async () => {
-  const { connect } = await aServer();
+  const { connect } = await aDatabase();
   const stores = await Promise.all(Array.from({ length: 4 }, connect));
   const ask = askingFor([40, 40]);
   const booked = await Promise.all(stores.map((store) => store.book('lane', ask)));
