@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
+import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
+import { aJob, anSmsStep, numberOf, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { until } from '../e2e/command.js';
-import { aClusterInMemory, aJobOf, CLUSTER } from './a-cluster.js';
-import { untilSent } from './a-hand.js';
+import { aCluster, aClusterInMemory, aJobOf, CLUSTER } from './a-cluster.js';
+import { tick, untilSent } from './a-hand.js';
 import type { BreakCall } from './memory-store.js';
 
 const FAST = { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 4 };
@@ -88,4 +89,72 @@ test('a run continues where a standby takes over that had every commit, also if 
   expect(await run(atTenthClaim)).toBe(0);
   expect(await worker.ended).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(300));
+});
+
+test.each([
+  ['requests', { requestsPerSecond: 10, messagesPerSecond: 25_000, concurrency: 2 }, 150],
+  ['messages', { requestsPerSecond: 1000, messagesPerSecond: 40, concurrency: 2 }, 299],
+  ['requests, however slow they are', { requestsPerSecond: 0.01, messagesPerSecond: 25_000, concurrency: 2 }, 2],
+])('workers have what the limit of %s sends in a lease, to continue without the leader', async (_, limits, parts) => {
+  const cluster = { ...CLUSTER, sendHere: false, leaseSeconds: 15 };
+  const workspace = await aJobOf(1000, { cluster, steps: [anSmsStep({ batchSize: 2, limits })] });
+  const { cluster: database, lead } = aClusterInMemory(workspace);
+  let looks = 0;
+  const leader = lead((method) => {
+    if (method === 'readNews') looks += 1;
+    return undefined;
+  });
+  // As often as it takes to hand over all that there is.
+  while (looks < 12) await tick();
+
+  expect(database.count()).toMatchObject({ parts, attempts: 0 });
+  leader.stop();
+  expect(await leader.ended).toBe(75);
+});
+
+test('of two processes that begin the same plan in two directories at once, the second is refused and the first sends all', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(300));
+  const job = aJob(workspace, { cluster: CLUSTER, steps: [anSmsStep({ limits: FAST })] });
+  workspace.writeJob(job);
+  workspace.write('other.yaml', JSON.stringify({ ...job, output: 'elsewhere' }));
+  const { cluster, run } = aClusterInMemory(workspace);
+  const other = aCluster(workspace, undefined, 'other.yaml');
+  const connect = { loadStore: async () => cluster.connect() };
+
+  const ends = await Promise.allSettled([run(), other.run(connect)]);
+
+  expect(ends).toContainEqual({ status: 'fulfilled', value: 0 });
+  expect(ends).toContainEqual({
+    status: 'rejected',
+    reason: expect.objectContaining({ code: 'registry-mismatch', message: expect.stringContaining('another leader') }),
+  });
+  expect(await workspace.destinations()).toEqual(numbersOf(300));
+});
+
+const SLOW = { requestsPerSecond: 10, messagesPerSecond: 25_000, concurrency: 2 };
+const OUT = [550, 551, 590, 600];
+const lineOf = (person: number) => `${numberOf(person)},out,2026-11-26T09:15:00.000Z,ann,STOP\n`;
+
+test('numbers that opt out while workers send get nothing, those that were handed over to them included', async () => {
+  const job = {
+    cluster: { ...CLUSTER, sendHere: false },
+    optOuts: 'opt-outs.csv',
+    steps: [anSmsStep({ limits: SLOW })],
+  };
+  const workspace = await aJobOf(600, job);
+  workspace.write('opt-outs.csv', OPT_OUT_HEADER);
+  const { cluster, run, work } = aClusterInMemory(workspace);
+  let begun = 0;
+  const afterSomeRequests: BreakCall = (method) => {
+    if (method === 'append' && ++begun === 10) workspace.append('opt-outs.csv', OUT.map(lineOf).join(''));
+    return undefined;
+  };
+  const workers = [work(afterSomeRequests), work(afterSomeRequests)];
+
+  expect(await run()).toBe(0);
+  await Promise.all(workers.map(({ ended }) => ended));
+  const out = OUT.map(numberOf);
+  expect(await workspace.destinations()).toEqual(numbersOf(600).filter((number) => !out.includes(number)));
+  expect(cluster.count()).toMatchObject({ parts: 0, attempts: 0 });
 });

@@ -167,14 +167,14 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     file: 'src/cluster/lead-step.ts',
     find: 'Math.min(MOST_AHEAD, this.#lead.leaseMs / this.#costMs)',
     replace: 'MOST_AHEAD',
-    tests: ['test/cluster/handed-ahead.test.ts'],
+    tests: ['test/cluster/lead-and-work.test.ts'],
   },
   {
     name: 'the halves that a worker has are not in flight in the journal',
     file: 'src/cluster/lead-step.ts',
     find: 'return [{ ...outcome, result: { ...result, areHalvesInFlight: true } }];',
     replace: 'return [outcome];',
-    tests: ['test/cluster/cut-journal.test.ts'],
+    tests: ['test/cluster/take-over.test.ts'],
   },
   {
     name: 'a run is resumed without its database while workers may send it',
