@@ -162,7 +162,11 @@ export class CurrentLists {
       if (!problems.isEmpty) return;
       this.#add(
         list,
-        columns.flatMap(({ international, national }) => [...international, ...national]),
+        columns.flatMap(({ international, national, otherReadings }) => [
+          ...international,
+          ...national,
+          ...otherReadings,
+        ]),
       );
     }
     // Lines behind the digest may be read twice, which changes nothing.

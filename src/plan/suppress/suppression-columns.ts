@@ -4,6 +4,7 @@ import type { Cell } from '../../domain/row.js';
 import { NUMBER_CODES, type NumberCode } from '../../domain/row-codes.js';
 import { maskCell } from '../../normalize/mask.js';
 import { acceptNumber, normalizeNumber } from '../../normalize/number/number.js';
+import { trimNumber } from '../../normalize/number/number-library.js';
 
 const UNREADABLE_SHOWN = 5;
 
@@ -14,6 +15,7 @@ const DAMAGED: ReadonlySet<NumberCode> = new Set([
   'lost-zero',
   'stray-apostrophe',
   'letters',
+  'two-numbers',
 ]);
 
 export interface SuppressionColumn {
@@ -21,6 +23,10 @@ export interface SuppressionColumn {
   /** Digits of E.164: of numbers whose country is written, by a + or beside them, and of those read in that of the list. */
   readonly international: number[];
   readonly national: number[];
+  /** What national ones may be as well: with the + that a spreadsheet took, or in the country of the recipients. */
+  readonly otherReadings: number[];
+  /** Numbers that are written as no id is, with + or 0 in front. */
+  marked: number;
   /** Cells that are neither blank nor a number, those that were one before they were damaged, and where the first stand. */
   unreadable: number;
   damaged: number;
@@ -32,6 +38,7 @@ export interface SuppressionColumn {
 interface ListCountry {
   readonly ofRow: string;
   readonly ofList: string | undefined;
+  readonly ofInput: string | undefined;
 }
 
 /** Finds the columns of a suppression list that hold numbers. */
@@ -52,7 +59,7 @@ export class SuppressionColumns {
       if (cell === undefined || cell.trim() === '' || (only !== undefined && index !== only)) continue;
       const name = names[index] ?? '';
       if (only === undefined && isResultColumn(name) && name !== DESTINATION_COLUMN) continue;
-      const none = { unreadable: 0, damaged: 0, withoutCountry: 0 };
+      const none = { marked: 0, unreadable: 0, damaged: 0, withoutCountry: 0, otherReadings: [] };
       const column = remember(this.#columns, index, () => ({
         ...none,
         name,
@@ -69,12 +76,17 @@ export class SuppressionColumns {
     if (number?.ok === true) {
       const isNational = country.ofRow === '' && acceptNumber(cell, undefined)?.e164 !== number.e164;
       column[isNational ? 'national' : 'international'].push(Number(number.e164));
+      if (MARKED.test(cell)) column.marked += 1;
+      if (isNational) {
+        const others = [acceptNumber(`+${trimNumber(cell)}`, undefined), acceptNumber(cell, country.ofInput)];
+        column.otherReadings.push(...others.flatMap((each) => (each === undefined ? [] : Number(each.e164))));
+      }
       return;
     }
     const code = number?.code ?? 'date';
     column.unreadable += 1;
     if (code === 'no-country') column.withoutCountry += 1;
-    if (code !== 'date' && (DAMAGED.has(code) || (code === 'no-country' && NATIONAL.test(cell)))) column.damaged += 1;
+    if (code !== 'date' && wasNumber(code, cell)) column.damaged += 1;
     if (column.places.length < UNREADABLE_SHOWN) {
       // Masked, since problems reach terminals and logs.
       const shown = code === 'date' ? cell.trim() : maskCell(code, cell);
@@ -82,11 +94,11 @@ export class SuppressionColumns {
     }
   }
 
-  /** Columns of which at least half is valid numbers, or any cell was one before it was damaged or lacks only its country. */
+  /** Columns of which at least half is valid numbers, or any cell is one with + or 0 in front, was one before it was damaged, or lacks only its country. */
   get counting(): SuppressionColumn[] {
-    return this.all.filter(({ international, national, unreadable, damaged, withoutCountry }) => {
+    return this.all.filter(({ international, national, marked, unreadable, damaged, withoutCountry }) => {
       const valid = international.length + national.length;
-      return damaged > 0 || (valid > 0 && (valid >= unreadable || withoutCountry > 0));
+      return marked > 0 || damaged > 0 || (valid > 0 && (valid >= unreadable || withoutCountry > 0));
     });
   }
 
@@ -96,8 +108,18 @@ export class SuppressionColumns {
   }
 }
 
+/** Whether a cell that is no number was one, by all that can be said of it without its country. */
+function wasNumber(code: NumberCode, cell: string): boolean {
+  if (code === 'no-country') return NATIONAL.test(cell);
+  return DAMAGED.has(code) || INTERNATIONAL.test(cell);
+}
+
 /** A cell that may be a number of its country: ids seldom begin with 0. */
 const NATIONAL = /^\s*\(?0(?:\D{0,2}\d){6,}\s*$/;
+
+const MARKED = /^[^\d+\uFF0B]*[+\uFF0B0]/;
+/** Among other text, too. */
+const INTERNATIONAL = /[+\uFF0B]\d(?:\D{0,2}\d){6,}/;
 
 /** As people and spreadsheets write dates: many countries have numbers of these digits. */
 function isDate(cell: string): boolean {

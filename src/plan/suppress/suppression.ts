@@ -17,13 +17,14 @@ import { explainUnreadable, type SuppressionColumn, SuppressionColumns } from '.
 
 type ListReader = Pick<PlanDeps['reader'], 'readRecords'>;
 
-/** A list that was read: the numbers that no list before it has stand together, from `from` to `to`. */
+/** A list that was read: the numbers that no list before it has stand together, from `from` to `to`, and what they may be as well, to `end`. */
 interface LoadedList {
   readonly file: SuppressionFile;
   readonly columns: readonly string[];
   readonly skip: Skip;
   readonly from: number;
   readonly to: number;
+  readonly end: number;
   /** Its numbers that an earlier list has. */
   readonly repeated: ReadonlySet<number>;
   readonly withoutPlus: number;
@@ -68,13 +69,17 @@ export class Suppression {
     for (const { international } of columns) for (const number of international) addNew(number);
     let withoutPlus = 0;
     for (const { national } of columns) for (const number of national) if (addNew(number)) withoutPlus += 1;
+    const to = this.#numbers.size;
+    for (const { otherReadings } of columns)
+      for (const number of otherReadings) this.#numbers.add(number, this.#numbers.size);
     const { shown } = file.file;
     const skip: Skip =
       file.lists.isOptOuts === true
         ? { code: 'opted-out', reason: `The number is on the list of opt-outs ${shown}` }
         : { code: 'suppressed', reason: `The number is on the suppression list ${shown}` };
     const names = columns.map(({ name }) => name);
-    this.#lists.push({ file, columns: names, skip, from, to: this.#numbers.size, repeated, withoutPlus, country });
+    const end = this.#numbers.size;
+    this.#lists.push({ file, columns: names, skip, from, to, end, repeated, withoutPlus, country });
   }
 
   /**
@@ -100,11 +105,13 @@ export class Suppression {
 
   /** What each list did, once all rows are planned; `countries`: how many countries the recipients are of. */
   figures(countries: number): SuppressionInput[] {
-    return this.#lists.map(({ file, columns, from, to, repeated, withoutPlus, country }) => {
+    return this.#lists.map(({ file, columns, from, to, end, repeated, withoutPlus, country }) => {
       const read = to - from + repeated.size;
-      let found = 0;
-      for (let index = from; index < to; index += 1) found += this.#found[index] ?? 0;
-      for (const index of repeated) found += this.#found[index] ?? 0;
+      let hits = 0;
+      for (let index = from; index < end; index += 1) hits += this.#found[index] ?? 0;
+      for (const index of repeated) hits += this.#found[index] ?? 0;
+      // A number may be found in two readings.
+      const found = Math.min(read, hits);
       const isInherited = file.lists.country === undefined && file.lists.countryColumn === undefined;
       return {
         file: file.file.shown,
@@ -123,8 +130,8 @@ export class Suppression {
 }
 
 /**
- * Reads suppression lists. Without `column`, a column counts when at least half of its cells are valid numbers, or any was one before it
- * was damaged; in a column that counts each cell that is not blank must be a number. It fails closed: a list that is empty,
+ * Reads suppression lists. Without `column`, a column counts when at least half of its cells are valid numbers, or any is one with + or 0 in
+ * front, or was one before it was damaged; in a column that counts each cell that is not blank must be a number. It fails closed: a list that is empty,
  * holds no such column or a number that cannot be read refuses the plan, because a missed number is a message to a
  * person who opted out. A list without a country of its own takes that of the input.
  */
@@ -171,7 +178,8 @@ export async function readListed(
       const { fault, line, cells } = record;
       if (fault !== undefined)
         problems.add({ where: `${shown}:${line}`, message: `a row that cannot be read (${fault.code})` });
-      const country = { ofRow: cells[countryIndex]?.trim() ?? '', ofList: lists.country };
+      const ofRow = cells[countryIndex]?.trim() ?? '';
+      const country = { ofRow, ofList: lists.country, ofInput: input.country };
       found.add(record, country, { names: reader.columns, only });
     }
   }
@@ -198,7 +206,15 @@ async function readOptOuts(reader: RecordReader, shown: string, problems: Proble
       else problems.add({ where: `${shown}:${line}`, message: read ?? `a row that cannot be read (${fault?.code})` });
     }
   }
-  const none = { national: [], unreadable: 0, damaged: 0, withoutCountry: 0, places: [] };
+  const none = {
+    national: [],
+    otherReadings: [],
+    marked: 0,
+    unreadable: 0,
+    damaged: 0,
+    withoutCountry: 0,
+    places: [],
+  };
   return [{ name: OPT_OUT_COLUMNS[0], international: [...outAt.keys()], ...none }];
 }
 

@@ -27,6 +27,20 @@ describe('a suppression list', () => {
     expect(states).toEqual(['suppressed', 'planned', 'suppressed']);
   });
 
+  it.each([
+    ['with the + that a spreadsheet took', '436641234567'],
+    ['in the country of the recipients, where the list is said to be of another', '0664 1234567'],
+  ])('omits whom its numbers without + may be as well: %s', async (_, number) => {
+    const input = anInput({ files: ['people.csv'], country: 'AT' });
+    const suppress = [anInput({ files: ['stop.csv'], country: 'DE' })];
+    const { rows, step } = await aPlan({
+      job: { steps: [anSmsStep({ input, suppress })] },
+      files: { 'people.csv': 'mobile\n0664 1234567\n0664 7654321\n', 'stop.csv': `mobile\n${number}\n` },
+    });
+    expect(statesOf(rows)).toEqual(['suppressed', 'planned']);
+    expect(step.suppression).toMatchObject([{ read: 1, found: 1, notFound: 0, withoutPlus: 1, readAs: 'DE' }]);
+  });
+
   it('is read with a byte order mark before it', async () => {
     expect((await suppressedBy(`\ufeffmobile\n${aNumber(1)}\n`)).states).toEqual(['planned', 'suppressed', 'planned']);
   });
@@ -78,6 +92,15 @@ describe('a suppression list fails closed: the plan is refused for one', () => {
       `mobile,name\n${aNumber(0)},Ann\n${aNumber(1)}\n`,
       expect.stringMatching(/^stop-1\.csv:3: a row that cannot be read/),
     ],
+    ...[['+65 9000 0000'], ['9000 0000 / 9000 0001', 4], ['Ann 2: +65 9000 0000', 4]].map(
+      ([cell, line]): [string, string, ...unknown[]] => [
+        `in which a few cells of a column hold numbers, such as ${cell}, and another column all`,
+        `office,mobile\n${aNumber(0)},shop\n${aNumber(1)},shop\n${aNumber(2)},${cell}\n`,
+        ...[2, 3, line].flatMap((at) =>
+          at === undefined ? [] : expect.stringContaining(`stop-1.csv:${at}: column "mobile" holds`),
+        ),
+      ],
+    ),
     ['that cannot be read as a whole', Buffer.from([0x6d, 0x0a, 0xff, 0xfe, 0x0a]), expect.any(String)],
   ])('%s', async (_, list, ...problems) => {
     expect((await refusalOf(withLists(list))).problems).toEqual(problems);
