@@ -14,6 +14,8 @@ export interface NumberGuess {
   readonly notMobile: number;
   /** Numbers with +, among the valid ones. */
   readonly withPlus: number;
+  /** Those that are not valid as they are read, and are numbers with a + in front, which a spreadsheet takes off. */
+  readonly lostPlus: number;
   /** The column that says the country; undefined where there is none, or where no number needs it. */
   readonly countryColumn: string | undefined;
   /** The country of numbers without + of which no other is known; undefined where it is unclear, or where there are none. */
@@ -101,6 +103,11 @@ function readColumn(sample: SampledRows, index: number, known: Known): ReadColum
     valid: sure + byGuess,
     notMobile: [...accepted, ...guessedNumbers].filter(({ e164 }) => !isMobileNumber(e164)).length,
     withPlus: count('plus'),
+    lostPlus: sample.rows.filter((cells, at) => {
+      const { by } = read[at] ?? { by: 'nothing' };
+      const isRead = by !== 'nothing' && (by !== 'unknown' || found !== undefined);
+      return !isRead && acceptNumber(`+${(cells[index] ?? '').trim()}`, undefined) !== undefined;
+    }).length,
     countryColumn: byColumn > 0 ? sample.columns[known.countries ?? -1] : undefined,
     country: known.country ?? found,
     mostly: findMode([...sureCountries, ...(found === undefined ? [] : Array<string>(byGuess).fill(found))]),

@@ -48,6 +48,14 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
     expect(jobOf('sale')).toContain('country: SG');
   });
 
+  test('where most numbers lost their +, that is said in the place of a doubt about the country', async () => {
+    await console.aCampaign('german', 'name,mobile\nA,4915112345678\nB,4915112345679\nC,+4915112345670\n');
+    const asked = await console.post('/c/german/columns', { destination: 'mobile', country: 'DE' });
+    expect(textOf(asked)).toContain(
+      'Only 1 of 3 numbers is valid in Germany: 2 lost their +. Once they are checked, it can be put back in all of them.',
+    );
+  });
+
   test('the country that a person gave holds for the next file, and can be taken back', async () => {
     const next = console.write('next.csv', PEOPLE.replace('P0', 'Peter'));
     expect((await console.post('/c/sale/file', { path: next })).to).toBe('/c/sale/columns');

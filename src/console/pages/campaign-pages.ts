@@ -147,6 +147,8 @@ export function findDoubt({ numbers: [own], chosen, filled }: ColumnsShown): str
   const only = `${own.valid === 0 ? 'None' : `Only ${format(own.valid)}`} of ${countOf(filled, 'number')} ${own.valid < 2 ? 'is' : 'are'} valid`;
   if (own.countryColumn !== undefined) return `${only} in the countries of ${own.countryColumn}. Is the column right?`;
   if (own.country === undefined) return `${only} as they stand. Which country are those without + of?`;
+  if (own.lostPlus * 2 >= filled)
+    return `${only} in ${nameCountry(own.country)}: ${format(own.lostPlus)} lost their +. Once they are checked, it can be put back in all of them.`;
   return `${only} in ${nameCountry(own.country)}. Is the country right?`;
 }
 
