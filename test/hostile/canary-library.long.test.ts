@@ -93,14 +93,16 @@ describe.each(oneIn(2, ENDS))('before a service that repeats the key and a numbe
       queue: '100',
     };
     const dialer = { kind: 'campaign', campaign: 101, set: 'PAUSED' };
-    for (const [index, steps] of [[smsStep()], [handOff], [dialer, smsStep()]].entries()) {
+    // All at once: each waits for its pauses.
+    const jobs = [[smsStep()], [handOff], [dialer, smsStep()]].map(async (steps, index) => {
       const job = { ...aJob([...steps, chat], origin), name: `sale-${index}` };
 
       const planned = await program.watch(() => plan(job, { ...program.options, directory }));
 
       expect(planned, program.told.join('\n')).toBeDefined();
       await program.watch(() => apply(planned?.directory ?? '', program.options));
-    }
+    });
+    await Promise.all(jobs);
     expect(program.leaks()).toEqual([]);
   });
 

@@ -12,6 +12,7 @@ import { checkCode } from '../../src/service/areas/verification.js';
 import { buildRequest } from '../../src/service/endpoint.js';
 import { parseTemplate } from '../../src/template/parse.js';
 import { aJobFile, anSmsStep, aService } from '../job/a-job-file.js';
+import { oneIn } from '../one-in.js';
 import { NAUGHTY } from './naughty-strings.js';
 
 /** What it gives, or undefined where it refuses; anything else that it throws fails the test. */
@@ -26,8 +27,8 @@ function attempt<T>(task: () => T): T | undefined {
 }
 
 /** Those that are not refused. */
-function accepted<T>(task: (text: string) => T): [string, T][] {
-  return NAUGHTY.flatMap((text): [string, T][] => {
+function accepted<T>(task: (text: string) => T, texts = NAUGHTY): [string, T][] {
+  return texts.flatMap((text): [string, T][] => {
     const value = attempt(() => task(text));
     return value === undefined ? [] : [[text, value]];
   });
@@ -50,21 +51,26 @@ describe('each naughty string', () => {
   });
 
   test('as a sender, an account, the name of a job or of a column is itself, or refused with its place', () => {
-    const senders = accepted((source) => parse({ steps: [anSmsStep({ template: { source, text: 'Hi' } })] }).steps[0]);
+    // Each is read with a whole job.
+    const some = oneIn(4, NAUGHTY);
+    const senders = accepted(
+      (source) => parse({ steps: [anSmsStep({ template: { source, text: 'Hi' } })] }).steps[0],
+      some,
+    );
     for (const [source, step] of senders) {
       expect(step).toMatchObject({ template: { source } });
       expect(source.length).toBeLessThanOrEqual(16);
     }
-    const accounts = accepted((account) => parse({ service: aService({ account }) }).service);
+    const accounts = accepted((account) => parse({ service: aService({ account }) }).service, some);
     for (const [account, service] of accounts) {
       const { path } = buildRequest(service, ENDPOINTS.sendBatch);
       expect(new URL(`https://a.example${path}`).pathname).toBe(`/api/v1/subaccounts/${account}_hq/messages/batch`);
     }
-    const names = accepted((name) => parse({ name }).name);
+    const names = accepted((name) => parse({ name }).name, some);
     for (const [name, read] of names) expect([read, /^[a-z0-9][a-z0-9._-]*$/.test(name)]).toEqual([name, true]);
-    const columns = accepted((destination) => parse({ steps: [anSmsStep({ destination })] }).steps[0]);
+    const columns = accepted((destination) => parse({ steps: [anSmsStep({ destination })] }).steps[0], some);
     for (const [destination, step] of columns) expect(step).toMatchObject({ destination });
-    expect([senders, accounts, names, columns].map(({ length }) => length > 10)).toEqual([true, true, true, true]);
+    expect([senders, accounts, names, columns].map(({ length }) => length > 5)).toEqual([true, true, true, true]);
   });
 
   test('as an id in a path is one part of the path, and comes back as it was', () => {
