@@ -23,6 +23,24 @@ export async function assertReleased(
   await assertApproved(files, run, registry);
 }
 
+/** What a plan lacks of that, by its own guards, in the order in which it is asked for; undefined where it may be sent, or sends nothing. */
+export async function findLacking(
+  files: Files,
+  run: { directory: string; plan: Plan },
+  registry: RegistryState,
+): Promise<'test' | 'approval' | undefined> {
+  const { guards } = run.plan.job;
+  if (sendsNothing(run.plan)) return undefined;
+  if (needsTest({ ...run, guards }) && !(await listTestsOf(files, run, registry)).some(wasAccepted)) return 'test';
+  const { required, count } = await readApprovals(files, run, registry);
+  return count < required ? 'approval' : undefined;
+}
+
+function needsTest({ plan, guards }: { plan: Plan; guards: Guards }): boolean {
+  if (guards.requireTest !== true || plan.testOf !== undefined) return false;
+  return plan.steps.some(({ kind, counts }) => kind === 'sms' && counts.planned > 0);
+}
+
 /**
  * Refuses to send a plan of which no test was accepted, where a guard asks for one. It must be a test of this very plan.json: a
  * plan that was made again under other settings is another one. Tests that were pruned count, and
@@ -33,8 +51,7 @@ async function assertTested(
   { directory, plan, guards }: { directory: string; plan: Plan; guards: Guards },
   registry: RegistryState,
 ): Promise<void> {
-  if (guards.requireTest !== true || plan.testOf !== undefined) return;
-  if (plan.steps.every(({ kind, counts }) => kind !== 'sms' || counts.planned === 0)) return;
+  if (!needsTest({ plan, guards })) return;
   const tests = await listTestsOf(files, { directory, plan }, registry);
   if (tests.some(wasAccepted)) return;
   const so = tests.length === 0 ? 'it was not tested' : `${countOf(tests.length, 'test')} of it, none accepted in full`;

@@ -11,8 +11,8 @@ export interface NextStepView {
   readonly requiresTest?: boolean | undefined;
   /** Of the job file, where the command was given one. */
   readonly job?: string | undefined;
-  /** Of the plan that a test is of. */
-  readonly testedRun?: string | undefined;
+  /** What is to be done with the plan where it was not sent; of a test, with the one that it tested. */
+  readonly planned?: NextStep | undefined;
 }
 
 /** After a run. Undefined when nothing is left to do. */
@@ -27,8 +27,7 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
     command: showCommand(screen, 'retry', run, '--only', only, ...(isCorrected ? jobFlag(job, screen) : [])),
   });
   if (summary.testOf !== undefined) return nextOfTest(summary, view, screen);
-  if (state === 'planned' && isEmpty(summary)) return nextOfEmpty(summary, view, screen);
-  if (state === 'planned') return { what: 'send it', command: showCommand(screen, 'apply', run) };
+  if (state === 'planned') return nextOfUnbegun(summary, view, screen);
   if (isWaiting(summary)) return nextOfStage(summary, job, screen);
   if (exitCode === 75) return { what: 'the same command resumes the run', command: same };
   if (exitCode === 4 && stop !== null) {
@@ -125,6 +124,12 @@ function isEmpty({ balance, steps }: Summary): boolean {
   return balance.unprocessed === 0 && steps.every(({ funnel }) => funnel !== undefined);
 }
 
+function nextOfUnbegun(summary: Summary, view: NextStepView, screen: Screen): NextStep {
+  if (isEmpty(summary)) return nextOfEmpty(summary, view, screen);
+  const apply = showCommand(screen, 'apply', showPath(screen, summary.directory));
+  return view.planned ?? { what: 'send it', command: apply };
+}
+
 function nextOfEmpty(summary: Summary, view: NextStepView, screen: Screen): NextStep {
   const none = 'there is nothing in it to send';
   if (summary.balance.rejected === 0) return { what: `${none}: every row was skipped` };
@@ -133,19 +138,15 @@ function nextOfEmpty(summary: Summary, view: NextStepView, screen: Screen): Next
 }
 
 function nextOfTest(
-  { directory, state, balance, testOf }: Summary,
-  { isSandbox, job, testedRun }: NextStepView,
+  { directory, state, balance }: Summary,
+  { isSandbox, job, planned }: NextStepView,
   screen: Screen,
 ): NextStep | undefined {
   if (state !== 'finished')
     return { what: 'resume the test', command: showCommand(screen, 'apply', showPath(screen, directory)) };
   if (balance.accepted < balance.read) return { what: 'see why above; then test again' };
   const what = isSandbox ? 'the sandbox accepted them:' : 'once the messages look right on your phones,';
-  const plan = testOf?.plan ?? null;
-  if (plan !== null && testedRun !== undefined) {
-    const run = showPath(screen, testedRun);
-    return { what: `${what} send the plan`, command: showCommand(screen, 'apply', run, '--confirm', plan) };
-  }
+  if (planned !== undefined) return { ...planned, what: `${what} ${planned.what}` };
   if (job === undefined) return undefined;
   return { what: `${what} plan the job`, command: showCommand(screen, 'plan', showPath(screen, job)) };
 }

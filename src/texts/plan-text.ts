@@ -114,7 +114,11 @@ function formatEnd(plan: Plan, path: string, { screen, isRefused }: { screen: Sc
   const place = `The plan is in ${escapeText(path)}\n`;
   if (isRefused) return `${place}${look}`;
   if (sendsNothing(plan)) return `${place}${look}There is nothing in it to send.\n`;
-  return `${look}${describeApproval(plan, screen)}${formatNextStep(nextOfPlan(plan, path, screen), screen)}`;
+  const { requireTest, requireApproval } = plan.job.guards;
+  const lacks = requireTest === true ? 'test' : requireApproval === undefined ? undefined : 'approval';
+  const waits = { path, lacks, planSha256: sha256Of(encodePlan(plan)) } as const;
+  const next = nextOfPlan(plan, waits, { screen, send: 'to send exactly this' });
+  return `${look}${describeApproval(plan, screen)}${formatNextStep(next, screen)}`;
 }
 
 /** Who planned, and who approved; '' where the plan asks for no approval. */
@@ -144,17 +148,20 @@ function describeApproval(plan: Plan, screen: Screen): string {
   );
 }
 
-function nextOfPlan(plan: Plan, path: string, screen: Screen): NextStep {
-  const { id, job, plannedBy } = plan;
-  if (job.guards.requireTest !== true && job.guards.requireApproval !== undefined)
+/** What comes before a plan is sent, by what it lacks of it, or the command that sends it. `path`: its directory as it is shown. */
+export function nextOfPlan(
+  { id, job, plannedBy }: Plan,
+  { path, lacks, planSha256 }: { path: string; lacks: 'test' | 'approval' | undefined; planSha256: string },
+  { screen, what = 'it', send = 'send it' }: { screen: Screen; what?: string; send?: string },
+): NextStep {
+  if (lacks === undefined) return { what: send, command: showCommand(screen, 'apply', path, '--confirm', id) };
+  if (lacks === 'approval')
     return {
-      what: `another person than ${plannedBy} approves it, as guards.requireApproval asks`,
-      command: showCommand(screen, 'approve', path, ...listApproveFlags(plan, sha256Of(encodePlan(plan)))),
+      what: `another person than ${plannedBy} approves ${what}, as guards.requireApproval asks`,
+      command: showCommand(screen, 'approve', path, ...listApproveFlags({ job }, planSha256)),
     };
-  if (job.guards.requireTest !== true)
-    return { what: 'to send exactly this', command: showCommand(screen, 'apply', path, '--confirm', id) };
   const to = job.testNumbers === undefined ? ['--to', 'NUMBER'] : [];
-  return { what: 'test it, as guards.requireTest asks', command: showCommand(screen, 'test', path, ...to) };
+  return { what: `test ${what}, as guards.requireTest asks`, command: showCommand(screen, 'test', path, ...to) };
 }
 
 const MOST_COUNTRIES = 5;

@@ -1,6 +1,6 @@
 import { applyRunDirectory } from '../command/send-job.js';
 import { watchCommand } from '../observe/watch-command.js';
-import { describeDone } from './job-result.js';
+import { describeDone, readNextOfPlan } from './job-result.js';
 import { defineVerb, sending, theRun, whole, yes } from './verb.js';
 
 /** `volley apply RUN`: sends exactly the plan in a run directory, or resumes it. */
@@ -21,6 +21,8 @@ export const apply = defineVerb({
   run: async (flags, context) => {
     const { plan, testedRun, summary, openDoubt } = await applyRunDirectory(context, flags.run, flags);
     const done = { summaries: [summary], leftOut: [], openDoubt };
-    return describeDone(done, plan.job, { testedRun }, context);
+    const { directory } = summary;
+    const planned = plan.testOf && (await readNextOfPlan(context, { directory, plan, testedRun }));
+    return describeDone(done, plan.job, { planned }, context);
   },
 });

@@ -3,15 +3,16 @@ import { resolve } from 'node:path';
 import type { Context } from '../command/context.js';
 import { nameActor, namePerson } from '../command/env.js';
 import { openRunDirectory } from '../command/run-directory.js';
-import { formatNextStep, showCommand, showPath } from '../command/screen.js';
+import { formatNextStep } from '../command/screen.js';
 import { withRun } from '../command/with-job.js';
 import { UserError } from '../domain/errors.js';
 import { foldPerson } from '../job/schema/approvers.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import { type Approvals, findApprover, listApproveFlags, readApprovals, signApproval } from '../registry/approvals.js';
+import { type Approvals, findApprover, readApprovals, signApproval } from '../registry/approvals.js';
 import { assertNotAbandoned } from '../registry/registry-state.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { formatApprovals } from '../texts/plan-text.js';
+import { readNextOfPlan } from './job-result.js';
 import { adopt, defineVerb, json, text, theRun } from './verb.js';
 
 /** `volley approve RUN`: another person than the one who planned lets a plan be sent. Sends nothing. */
@@ -44,17 +45,11 @@ export const approve = defineVerb({
       await registry.note(plan.id, { approved: [...(record.approved ?? []), given] });
       return readApprovals(env.files, run, registry.state);
     });
-    const path = showPath(screen, directory);
     const isReady = approvals.count >= approvals.required;
-    const next = isReady
-      ? { what: 'send it', command: showCommand(screen, 'apply', path, '--confirm', plan.id) }
-      : {
-          what: 'another person approves it',
-          command: showCommand(screen, 'approve', path, ...listApproveFlags(plan, approvals.planSha256)),
-        };
+    const next = await readNextOfPlan(context, { directory, plan, testedRun: undefined });
     return {
       json: { job: plan.job.name, plan: plan.id, directory, state: isReady ? 'approved' : 'waiting', approvals },
-      text: `${formatApprovals(plan, approvals, screen)}${formatNextStep(next, screen)}`,
+      text: `${formatApprovals(plan, approvals, screen)}${next === undefined ? '' : formatNextStep(next, screen)}`,
       reason: `${approvals.count} of ${approvals.required} approvals`,
     };
   },

@@ -1,11 +1,18 @@
+import { dirname } from 'node:path';
 import type { Context, Result } from '../command/context.js';
 import { describeFailure, describeRunEnd } from '../command/failure.js';
+import type { OpenedRun } from '../command/run-directory.js';
+import { type NextStep, showPath } from '../command/screen.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import type { Job } from '../job/job.js';
+import { digestPlanOf, readPlan } from '../plan/format/plan-file.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
+import { readRegistry } from '../registry/open-registry.js';
 import { exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
+import { findLacking } from '../run/checks-before.js';
 import { explainDoubt, explainEnd, formatIdle, listFigures } from '../texts/explain-end.js';
+import { nextOfPlan } from '../texts/plan-text.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
 
 /** What `run`, `apply` and `plan` say of a job: the runs that they finished or applied, in this order; none where nothing was new. */
@@ -24,8 +31,8 @@ export interface Failed {
 interface Named {
   /** The job's file, where they did. */
   readonly path?: string | undefined;
-  /** Of a test: the directory of the plan that it tested. */
-  readonly testedRun?: string | undefined;
+  /** Of a test: what is to be done with the plan that it tested. */
+  readonly planned?: NextStep | undefined;
 }
 
 /**
@@ -84,10 +91,28 @@ export function describeFailed(
 function formatSummaries(
   summaries: readonly Summary[],
   { service, guards }: Job,
-  { path: job, testedRun }: Named,
+  { path: job, planned }: Named,
   { env, screen }: Context,
 ): string {
-  const about = { isSandbox: service.sandbox, requiresTest: guards.requireTest, job, testedRun };
+  const about = { isSandbox: service.sandbox, requiresTest: guards.requireTest, job, planned };
   const view = { ...about, nowMs: env.clock.now(), screen };
   return summaries.map((summary) => formatSummary(summary, view)).join('\n');
+}
+
+/**
+ * What is to be done with a plan that was not sent, or, of a test, with the one that it tested, by the memory of the job as it is now. Undefined
+ * where there is none: a test of a job file, or of a plan that cannot be read any more.
+ */
+export async function readNextOfPlan(
+  { env: { files }, screen }: Pick<Context, 'env' | 'screen'>,
+  { directory, plan, testedRun }: Pick<OpenedRun, 'directory' | 'plan' | 'testedRun'>,
+): Promise<NextStep | undefined> {
+  const isTest = plan.testOf !== undefined;
+  const of = isTest ? testedRun : directory;
+  const waiting = isTest && of !== undefined ? await readPlan(files, of).catch(() => undefined) : plan;
+  if (of === undefined || waiting === undefined) return undefined;
+  const registry = await readRegistry(files, dirname(of));
+  const lacks = await findLacking(files, { directory: of, plan: waiting }, registry);
+  const waits = { path: showPath(screen, of), lacks, planSha256: await digestPlanOf(files, of) };
+  return nextOfPlan(waiting, waits, { screen, ...(isTest ? { what: 'the plan', send: 'send the plan' } : {}) });
 }

@@ -15,6 +15,7 @@ import { describeRun } from '../report/page/sentence.js';
 import { readLockOwner } from '../storage/lock.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
+import { readNextOfPlan } from './job-result.js';
 import { defineVerb, json, namedRun } from './verb.js';
 
 /** `volley report RUN`: writes the outputs of a run again, from its plan and journal alone. */
@@ -43,7 +44,8 @@ export const report = defineVerb({
       return { summary, openDoubt: await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning }) };
     });
     context.name(listFigures(summary));
-    const view = { isSandbox, testedRun, job: jobFile, nowMs: clock.now(), screen };
+    const planned = await readNextOfPlan(context, { directory, plan, testedRun });
+    const view = { isSandbox, planned, job: jobFile, nowMs: clock.now(), screen };
     return {
       json: { ...describeRunEnd(summary), openDoubt },
       text: `${formatSummary(summary, view)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,

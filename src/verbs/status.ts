@@ -16,7 +16,7 @@ import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
-import { type Approvals, readApprovals } from '../registry/approvals.js';
+import { readApprovals } from '../registry/approvals.js';
 import { readRegistry } from '../registry/open-registry.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import { describeAct } from '../registry/registry-state.js';
@@ -27,6 +27,7 @@ import { nextStep } from '../texts/next-step.js';
 import { formatApprovals } from '../texts/plan-text.js';
 import { describeAction, formatOpenDoubt } from '../texts/summary-text.js';
 import { formatBalances } from '../texts/table.js';
+import { readNextOfPlan } from './job-result.js';
 import { defineVerb, json, namedRun } from './verb.js';
 
 /** `volley status RUN`: the progress of a run, from its plan and journal; writes nothing, works while it runs. */
@@ -64,14 +65,15 @@ export const status = defineVerb({
     const atWork = runner === null ? '' : `, process ${runner.pid} on ${runner.host} is at work on the job`;
     const head = formatHeadline(`Run ${plan.id} of job ${plan.job.name}: ${found.state}${atWork}`, 'bold', screen);
     const summary = await readSummary(files, directory);
-    const view = { isSandbox, testedRun, job: jobFile };
+    const planned = await readNextOfPlan(context, { directory, plan, testedRun });
+    const view = { isSandbox, planned, job: jobFile };
     const isAtRest = owner === undefined && (state.firstOpen === undefined || state.lastClose !== undefined);
     // A plan that was let go before it began may have an account, too.
     const isAccounted = isAtRest && (abandoned === undefined || summary?.stop?.reason === 'abandoned');
     const next =
       summary !== undefined && isAccounted
         ? nextStep(summary, view, screen)
-        : abandoned === undefined && nextOf(found, screen);
+        : abandoned === undefined && nextOf(found, planned, screen);
     return {
       json: found,
       text:
@@ -103,7 +105,11 @@ function formatWithWorkers(steps: readonly StepStatus[]): string {
 }
 
 /** What to do with a run that has no account yet; undefined while a process works on it. */
-function nextOf({ state, runner, directory, steps, approvals }: Found, screen: Screen): NextStep | undefined {
+function nextOf(
+  { state, runner, directory, steps }: Found,
+  planned: NextStep | undefined,
+  screen: Screen,
+): NextStep | undefined {
   const say = (what: string, verb: string, ...flags: string[]) => ({
     what,
     command: showCommand(screen, verb, showPath(screen, directory), ...flags),
@@ -113,9 +119,7 @@ function nextOf({ state, runner, directory, steps, approvals }: Found, screen: S
   if (state !== 'planned') return say('resume it, or run the command that began it again', 'apply');
   const isEmpty = steps.every(({ planned, ...step }) => planned === 0 && !('action' in step));
   if (isEmpty) return say('there is nothing in it to send; its account says why', 'report');
-  return approvals.count < approvals.required
-    ? say('another person approves it', 'approve', '--confirm', approvals.planSha256)
-    : say('send it', 'apply');
+  return planned ?? say('send it', 'apply');
 }
 
 type StepStatus = ReturnType<typeof countStep>;
@@ -125,7 +129,6 @@ interface Found {
   readonly runner: object | null;
   readonly directory: string;
   readonly steps: readonly StepStatus[];
-  readonly approvals: Approvals;
 }
 
 /**

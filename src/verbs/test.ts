@@ -24,6 +24,7 @@ import type { PreviewedStep } from '../preview/read-run.js';
 import { readHistory } from '../registry/read-runs.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatSummary } from '../texts/summary-text.js';
+import { readNextOfPlan } from './job-result.js';
 import { openShown, readNumber, readShownRows, type Shown } from './preview.js';
 import { adopt, argument, defineVerb, json, rowChoice, texts, whole } from './verb.js';
 
@@ -79,7 +80,7 @@ export const test = defineVerb({
       isSandbox: job.service.sandbox,
       nowMs: env.clock.now(),
       job: run === undefined ? of : undefined,
-      testedRun: run?.directory,
+      planned: run && (await readNextOfPlan(context, run)),
       screen,
     });
     return { json: describeRunEnd(summary), text, exitCode: summary.exitCode, reason: explainEnd(summary) };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { VERBS } from '../../src/verbs/verbs.js';
 import { aJob, anSmsStep, people } from './a-job.js';
-import { aJobFor, aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';
 
 const SOURCES = join(import.meta.dirname, '../../src');
@@ -107,3 +107,32 @@ test('a plan with nothing in it says to correct its rows, and names no ledger th
   expect(account).not.toMatch(/apply|ledger/);
   expect(nextIn(await read(workspace, 'status', 'job.yaml'))).toBe(nextIn(account));
 });
+
+test.each([['test first'], ['approval first']])(
+  'whatever says what comes next of a plan names what it lacks of test and approval: %s',
+  async (order) => {
+    const guards = { requireTest: true, requireApproval: 1 };
+    const workspace = await aJobFor(people(20), { guards, testNumbers: ['+6591234567'] });
+    expect((await workspace.run()).code).toBe(4);
+    const run = workspace.firstRun();
+    const commandIn = (account: string) => readCommands(nextIn(account))[0]?.slice(2) ?? [];
+    const saidOf = async (verb: string) => commandIn(await read(workspace, verb, run));
+    const give = async (command: readonly string[]) => {
+      const options = { env: { VOLLEY_ACTOR: 'bob' } };
+      return commandIn((await volleyIn(workspace, options, ...command, '--no-json', '--log-level', 'silent')).stdout);
+    };
+    const planSha256 = JSON.parse((await workspace.volley('status', run)).stdout).approvals.planSha256;
+    const approve = ['approve', run, '--confirm', planSha256];
+    const tested = ['test', run];
+
+    expect([await saidOf('status'), await saidOf('report')]).toEqual([tested, tested]);
+    const [first, second] = order === 'test first' ? [tested, approve] : [approve, tested];
+    expect(await give(first!)).toEqual(second);
+    expect([await saidOf('status'), await saidOf('report')]).toEqual([second, second]);
+    const last = await give(second!);
+    expect(last.slice(0, 3)).toEqual(['apply', run, '--confirm']);
+    expect([await saidOf('status'), await saidOf('report')]).toEqual([last, last]);
+    await give(last);
+    expect(await saidOf('status')).toEqual([]);
+  },
+);

@@ -22,7 +22,7 @@ test('status of a plan that was not sent says how to send it', async () => {
   await workspace.plan();
   const { stdout } = await workspace.volley('status', 'job.yaml', '--no-json');
   expect(stdout).toMatch(/ 1 sms +5 +– +2 +1 +– +2\n/);
-  expect(stdout).toMatch(new RegExp(`Next: send it\\n  .* apply ${workspace.firstRun()}\\n`));
+  expect(stdout).toMatch(new RegExp(`Next: send it\\n  .* apply ${workspace.firstRun()} --confirm \\S+\\n`));
 });
 
 test('status of a finished run whose process died before its outputs says how to write them', async () => {
