@@ -129,14 +129,25 @@ async function readRows(
 ): Promise<Pick<SampledFile, 'columns' | 'rows'> & { isOwn: boolean }> {
   const records = readRecords(file, anInput(file, stated));
   const rows: (readonly Cell[])[] = [];
+  let unreadable = 0;
   await records.open();
   assertHeader(file, records.columns);
   for await (const batch of readBatches(records)) {
-    for (const { cells, fault } of batch) if (fault === undefined && rows.length < most) rows.push(cells);
+    for (const { cells, fault } of batch) {
+      if (fault !== undefined) unreadable += 1;
+      else if (rows.length < most) rows.push(cells);
+    }
     if (rows.length >= most) break;
   }
   const isOwn = records.ownColumns.length > 0;
-  if (rows.length === 0 && !isOwn) throw refuse(file, 'it holds no row that can be read', 'rows below its header');
+  if (rows.length === 0 && !isOwn) {
+    const columns = records.columns.join(', ');
+    const hint =
+      unreadable === 0
+        ? undefined
+        : `Its first line is taken for the names of the columns: ${columns}. If it is a title, remove it.`;
+    throw refuse(file, 'it holds no row that can be read', 'rows below its header', hint);
+  }
   return { columns: [...records.columns], rows, isOwn };
 }
 

@@ -117,6 +117,13 @@ test.each([
   await expectRefused(init('i', { 'people.csv': PEOPLE }, ...flags), reason);
 });
 
+test('a title above the names of the columns is named where no row can be read because of it', async () => {
+  const { error } = await init('title', { 'people.csv': `Customers 2026\n${PEOPLE.replaceAll(';', ',')}` });
+  expect(error.hint).toBe(
+    'Its first line is taken for the names of the columns: Customers 2026. If it is a title, remove it.',
+  );
+});
+
 test('two files are one job, in the columns that both have', async () => {
   const files = { 'a.csv': 'Name,Mobile,Town\nAnn,+6591001000,Ulm\n', 'b.csv': 'mobile;name\n+6591001001;Ben\n' };
   await init('two', files);
