@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { apply, plan, type RunProgress, type WrittenJob } from '../../src/library.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { anSmsStep, people } from '../e2e/a-job.js';
@@ -20,28 +20,6 @@ function aJobFolder(changes: object = {}) {
   writeFileSync(file, JSON.stringify(job));
   return { directory, job, file };
 }
-
-test('plan says what would be sent, apply sends it, and a second plan has nothing new', async () => {
-  const { file, directory } = aJobFolder();
-
-  const planned = await plan(file);
-
-  expect(planned).toMatchObject({
-    job: 'sale',
-    directory: expect.stringMatching(
-      new RegExp(`^${join(directory, 'out/sale')}/\\d{4}-\\d\\d-\\d\\dT\\d{4}-${planned!.plan}$`),
-    ),
-    steps: [
-      { number: 1, kind: 'sms', counts: { read: 26, planned: 25, rejected: 1, requests: 3 }, files: ['people.csv'] },
-    ],
-  });
-  const { openDoubt, ...summary } = await apply(planned!.directory, { confirm: planned!.plan });
-  expect(summary).toMatchObject({ state: 'finished', exitCode: 1, balance: { read: 26, accepted: 25, rejected: 1 } });
-  expect(openDoubt).toEqual({ rows: 0, runs: [] });
-  expect(JSON.parse(readFileSync(join(planned!.directory, 'summary.json'), 'utf8'))).toEqual(summary);
-  expect(await plan(file)).toBeUndefined();
-  expect(await plan(file, { again: true })).toMatchObject({ job: 'sale' });
-});
 
 test('a job may be an object, whose paths begin where the program says', async () => {
   const { job, file, directory } = aJobFolder();
@@ -74,27 +52,30 @@ test('of several problems the message says how many there are, and the first', a
   expect(existsSync(join(directory, 'out'))).toBe(false);
 });
 
-test('progress and log go to the program; the streams of the process stay silent', async () => {
-  const { file } = aJobFolder();
-  const out = vi.spyOn(process.stdout, 'write');
-  const err = vi.spyOn(process.stderr, 'write');
-  const signals = process.listenerCount('SIGTERM') + process.listenerCount('SIGINT');
-  const phases: RunProgress[] = [];
-  const onProgress = (progress: RunProgress) => {
-    phases.push(progress);
-    expect(process.listenerCount('SIGTERM') + process.listenerCount('SIGINT')).toBe(signals);
-  };
-  try {
-    const planned = await plan(file, { onProgress });
-    await apply(planned!.directory, { onProgress });
-    expect([...out.mock.calls, ...err.mock.calls]).toEqual([]);
-  } finally {
-    vi.restoreAllMocks();
-  }
-  expect(phases.at(-1)).toMatchObject({ phase: 'sending', kind: 'sms', rows: 25, settled: 25, accepted: 25 });
+// A run waits a second behind what its account may have sent before: those that send do so at once.
+test.concurrent('plan says what would be sent, apply sends it, and a second plan has nothing new', async () => {
+  const { file, directory } = aJobFolder();
+
+  const planned = await plan(file);
+
+  expect(planned).toMatchObject({
+    job: 'sale',
+    directory: expect.stringMatching(
+      new RegExp(`^${join(directory, 'out/sale')}/\\d{4}-\\d\\d-\\d\\dT\\d{4}-${planned!.plan}$`),
+    ),
+    steps: [
+      { number: 1, kind: 'sms', counts: { read: 26, planned: 25, rejected: 1, requests: 3 }, files: ['people.csv'] },
+    ],
+  });
+  const { openDoubt, ...summary } = await apply(planned!.directory, { confirm: planned!.plan });
+  expect(summary).toMatchObject({ state: 'finished', exitCode: 1, balance: { read: 26, accepted: 25, rejected: 1 } });
+  expect(openDoubt).toEqual({ rows: 0, runs: [] });
+  expect(JSON.parse(readFileSync(join(planned!.directory, 'summary.json'), 'utf8'))).toEqual(summary);
+  expect(await plan(file)).toBeUndefined();
+  expect(await plan(file, { again: true })).toMatchObject({ job: 'sale' });
 });
 
-test('a signal stops a run before its end, its notice is reported, and the same call resumes it', async () => {
+test.concurrent('a signal stops a run before its end, its notice is reported, and the same call resumes it', async () => {
   const { file } = aJobFolder();
   const planned = await plan(file);
   const stop = new AbortController();
@@ -115,7 +96,7 @@ test('a signal stops a run before its end, its notice is reported, and the same 
   });
 });
 
-test('secrets come from the environment that the program hands in', async () => {
+test.concurrent('secrets come from the environment that the program hands in', async ({ onTestFinished }) => {
   const sandbox = await startSandbox();
   onTestFinished(() => sandbox.close());
   const service = { account: 'acme', credentials: { apiKey: { env: 'ACME_KEY' } }, bases: { sms: sandbox.origin } };
@@ -127,12 +108,41 @@ test('secrets come from the environment that the program hands in', async () => 
   expect(await apply(planned!.directory, { env })).toMatchObject({ state: 'finished', balance: { accepted: 25 } });
 });
 
-test('a run that another call of the program works on is refused', async () => {
+test.concurrent('a run that another call of the program works on is refused', async () => {
   const { file } = aJobFolder();
   const planned = await plan(file);
   const [one, other] = await Promise.allSettled([apply(planned!.directory), apply(planned!.directory)]);
   const refused = [one, other].filter(({ status }) => status === 'rejected');
   expect(refused).toMatchObject([{ reason: { name: 'UserError', code: 'lock-held' } }]);
+});
+
+test.concurrent('apply rejects for a plan other than the one that was reviewed, and for input that changed', async () => {
+  const { file, directory } = aJobFolder();
+  const planned = await plan(file);
+  await expect(apply(planned!.directory, { confirm: 'zzzz' })).rejects.toMatchObject({ code: 'plan-mismatch' });
+  writeFileSync(join(directory, 'people.csv'), people(3));
+  await expect(apply(planned!.directory)).rejects.toMatchObject({ code: 'input-changed' });
+  expect(await apply(planned!.directory, { ignoreChangedInputs: true })).toMatchObject({ balance: { accepted: 25 } });
+});
+
+test('progress and log go to the program; the streams of the process stay silent', async () => {
+  const { file } = aJobFolder();
+  const out = vi.spyOn(process.stdout, 'write');
+  const err = vi.spyOn(process.stderr, 'write');
+  const signals = process.listenerCount('SIGTERM') + process.listenerCount('SIGINT');
+  const phases: RunProgress[] = [];
+  const onProgress = (progress: RunProgress) => {
+    phases.push(progress);
+    expect(process.listenerCount('SIGTERM') + process.listenerCount('SIGINT')).toBe(signals);
+  };
+  try {
+    const planned = await plan(file, { onProgress });
+    await apply(planned!.directory, { onProgress });
+    expect([...out.mock.calls, ...err.mock.calls]).toEqual([]);
+  } finally {
+    vi.restoreAllMocks();
+  }
+  expect(phases.at(-1)).toMatchObject({ phase: 'sending', kind: 'sms', rows: 25, settled: 25, accepted: 25 });
 });
 
 test.each([
@@ -143,13 +153,4 @@ test.each([
 ])('plan rejects for %s with the UserError %s', async (_what, code, changes, options) => {
   const { file } = aJobFolder(changes);
   await expect(plan(file, options)).rejects.toMatchObject({ name: 'UserError', code });
-});
-
-test('apply rejects for a plan other than the one that was reviewed, and for input that changed', async () => {
-  const { file, directory } = aJobFolder();
-  const planned = await plan(file);
-  await expect(apply(planned!.directory, { confirm: 'zzzz' })).rejects.toMatchObject({ code: 'plan-mismatch' });
-  writeFileSync(join(directory, 'people.csv'), people(3));
-  await expect(apply(planned!.directory)).rejects.toMatchObject({ code: 'input-changed' });
-  expect(await apply(planned!.directory, { ignoreChangedInputs: true })).toMatchObject({ balance: { accepted: 25 } });
 });
