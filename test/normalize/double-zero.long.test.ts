@@ -1,6 +1,7 @@
 import { getCountries, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { describe, expect, it } from 'vitest';
 import { normalizeByLibrary, normalizeNumber } from '../../src/normalize/number/number.js';
+import { isMobileNumber } from '../../src/normalize/number/number-library.js';
 import { planByCountry } from '../../src/normalize/number/numbering-plan.js';
 import { ALL } from '../one-in.js';
 import { createNumberSampler } from './number-samples.js';
@@ -76,15 +77,18 @@ describe('00 in front of a valid international number', () => {
   });
 });
 
-it('a valid number without its +, read in its own country, is that number or none, wherever numbers are dialled with a 0', () => {
+it('a number without its + is read as no other in its own country, nor a mobile phone as a landline elsewhere, where numbers are dialled with a 0', () => {
   let refused = 0;
   for (const e164 of sampleNumbers(SAMPLES)) {
-    const country = parsePhoneNumberFromString(e164)?.country;
-    if (country === undefined || planByCountry.get(country)?.dialsZero !== true) continue;
-    const read = normalizeNumber(e164.slice(1), country);
-    expect(read).toEqual(normalizeByLibrary(e164.slice(1), country));
-    if (read.ok) expect([e164, read]).toMatchObject([e164, { e164 }]);
-    else refused++;
+    const own = parsePhoneNumberFromString(e164)?.country;
+    for (const country of [own, 'DE', 'AT', 'ID']) {
+      if (country === undefined || planByCountry.get(country)?.dialsZero !== true) continue;
+      const read = normalizeNumber(e164.slice(1), country);
+      expect(read).toEqual(normalizeByLibrary(e164.slice(1), country));
+      if (!read.ok) refused++;
+      else if (country === own) expect([e164, read]).toMatchObject([e164, { e164 }]);
+      else expect([e164, country, isMobileNumber(e164) && !isMobileNumber(read.e164)]).toEqual([e164, country, false]);
+    }
   }
   expect(refused).toBeGreaterThan(0);
 });

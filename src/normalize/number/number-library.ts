@@ -44,21 +44,25 @@ export function acceptByLibrary(value: string, country: string | undefined): Acc
 }
 
 /**
- * What a number without + may be that begins with `00`, or with the calling code of a country whose numbers begin with 0. `00` is a + in most
- * countries, and is written so in all of them; a spreadsheet takes off both + and 0. If the reading with a + and the one dialled in its country
- * differ, it is refused as ambiguous: in Singapore 003 36… is a call to Hungary through a carrier, in Germany 49 171… may be a mobile phone, or
- * a number in Leer. Undefined for any other number.
+ * What a number without + may be that begins with `00`, or without the 0 with which its country dials. `00` is a + in most countries, and is
+ * written so in all of them; a spreadsheet takes off both + and 0. If the reading with a + and the one dialled in its country differ, it is
+ * refused as ambiguous: in Singapore 003 36… is a call to Hungary through a carrier, in Germany 49 171… may be a mobile phone, or a number in
+ * Leer. With the calling code of another country it is so where that makes a mobile phone of what is none: 43 664…. Undefined for any other.
  */
 export function readTwoWays(value: string, country: CountryCode | undefined): readonly AcceptedNumber[] | undefined {
   if (country === undefined || value.startsWith('+')) return undefined;
   const digits = readDigits(value);
   const isDoubleZero = digits.startsWith('00');
-  if (!isDoubleZero && planByCountry.get(country)?.mayLackPlus(digits) !== true) return undefined;
+  const plan = planByCountry.get(country);
+  if (!isDoubleZero && plan?.mayLackPlus(digits) !== true) return undefined;
   const international = askLibrary(`+${isDoubleZero ? digits.slice(2) : digits}`, undefined);
   const dialled = askLibrary(value, country);
   const isOne = international?.e164 === dialled?.e164 || (dialled === undefined && !isDoubleZero);
   if (isOne) return dialled === undefined ? [] : [dialled];
-  return [international, dialled].filter((reading) => reading !== undefined);
+  const both = [international, dialled].filter((reading) => reading !== undefined);
+  if (isDoubleZero || both.length < 2 || digits.startsWith(plan?.callingCode ?? '')) return both;
+  const [isMobile, isDialledMobile] = both.map(({ e164 }) => isMobileNumber(e164));
+  return isMobile === true && isDialledMobile === false ? both : both.slice(1);
 }
 
 function askLibrary(value: string, defaultCountry: CountryCode | undefined): AcceptedNumber | undefined {

@@ -66,9 +66,9 @@ export class NumberingPlan {
     return this.hasShape(national) && this.#kinds.test(national);
   }
 
-  /** Whether a number without + may be one with it: it begins with the calling code, where numbers of the country begin with 0. */
+  /** Whether a number without + has lost something: a 0, with which numbers of the country are dialled, or a +. */
   mayLackPlus(digits: string): boolean {
-    return this.dialsZero && digits.startsWith(this.callingCode);
+    return this.dialsZero && !digits.startsWith('0');
   }
 
   /** Whether a number begins as this country's do, among those with the same calling code. */

@@ -148,6 +148,7 @@ describe('number', () => {
     ['491711234567', 'DE', '+491711234567', '+49491711234567'],
     ['49 151 1234 5678', 'Deutschland', '+4915112345678', '+494915112345678'],
     ['62812345678', 'ID', '+62812345678', '+6262812345678'],
+    ['436641234567', 'DE', '+436641234567', '+49436641234567'],
   ])('%s in %s, that lost its + or its 0, is refused with both readings', (text, country, withPlus, withZero) => {
     expect(refusal(text, country)).toEqual({
       ok: false,
