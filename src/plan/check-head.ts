@@ -1,5 +1,6 @@
 import { countOf, format } from '../domain/count-of.js';
 import type { Rejection } from '../domain/row.js';
+import { wordsOf } from '../domain/row-codes.js';
 import { numbersOf } from '../filter/compile-country-test.js';
 import { FilterTally } from '../filter/filter-tally.js';
 import type { InputFile } from '../input/inputs.js';
@@ -17,7 +18,7 @@ export interface InputHead {
   readonly isWhole: boolean;
   /** Of their recipients. */
   readonly countries: readonly string[];
-  /** That most of the first rows have a number that no country is named for, or a cell that `where` cannot compare; what its funnel warns of. */
+  /** That most of the first rows would be rejected, and why; what the funnel of `where` warns of. */
   readonly notices: readonly string[];
 }
 
@@ -72,15 +73,18 @@ function judgeRows(
   return found;
 }
 
-/** Why most of the first rows would be rejected, where the job can be changed so that they are not. */
+/** Why most of the first rows would be rejected, where one reason is that of most. */
 function explainRejected(shown: string, rejections: readonly Rejection[], rows: number): string[] {
-  return (['no-country', 'bad-filter-value'] as const).flatMap((code) => {
+  return [...new Set(rejections.map(({ code }) => code))].flatMap((code) => {
     const [first, ...others] = rejections.filter((each) => each.code === code);
     if (first === undefined || (others.length + 1) * 2 <= rows) return [];
     const many = `${shown}: ${format(others.length + 1)} of the first ${countOf(rows, 'row')}`;
-    return code === 'no-country'
-      ? `${many} have a number without + and no country, and would be rejected (no-country): name it with input.country`
-      : `${many} would be rejected (${code}): ${first.reason}`;
+    if (code === 'no-country')
+      return `${many} have a number without + and no country, and would be rejected (no-country): name it with input.country`;
+    const { is, fix } = wordsOf(code, first.reason);
+    // The reason of a number may name what it probably is.
+    const why = code === 'bad-filter-value' ? first.reason : [is, ...(fix === '' ? [] : [fix])].join('; ');
+    return `${many} would be rejected (${code}): ${why}`;
   });
 }
 

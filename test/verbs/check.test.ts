@@ -167,6 +167,21 @@ describe('check', () => {
     expect(await problemsOf(planJob, job)).toEqual([]);
   });
 
+  it.each([
+    ['6.59E+09', '(spreadsheet-number): a spreadsheet changed it; export it as text'],
+    ['4915112345678', '(lost-plus): the number lost its +; put it back'],
+    ['', '(empty): no number in the cell; fill it in, or remove the row'],
+  ])(
+    'warns where most of the first rows would be rejected for one reason, without a number: %j',
+    async (mobile, why) => {
+      const job = aJobFile({ 'people.csv': `${GOOD}${`${mobile},Ann,en\n`.repeat(4)}` });
+      const { terminal, said } = aTerminal({ isStdoutTerminal: true });
+      expect(await checkJob({ job, json: undefined }, terminal)).toBe(0);
+      expect(said.stdout.replace(/\s+/g, ' ')).toContain(`people.csv: 4 of the first 5 rows would be rejected ${why}`);
+      expect(said.stdout).not.toContain('12345678');
+    },
+  );
+
   it('warns where most numbers of the first rows have no country that they are read in', async () => {
     const rows = (count: number, number: string) => `${number},Ann,en\n`.repeat(count);
     const saidOf = async (people: string, { isNamed = false } = {}) => {
