@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Terminal } from '../../src/command/terminal.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
+import { oneIn } from '../one-in.js';
 import { aFolder } from '../plan/a-plan.js';
 import { ENDS, type Manner, startEchoingService } from './an-echoing-service.js';
 import { CREDENTIALS, findLeaks, NUMBER, STEERING } from './canaries.js';
@@ -41,7 +42,10 @@ async function findLeaksOfCalls(manner: Manner): Promise<string[]> {
 }
 
 describe('a single call to a service that repeats the key, a number and what steers a terminal', () => {
-  test.each(ENDS)('and %s, says no secret, no number in a log or an error, and nothing that steers', async (manner) => {
-    expect(await findLeaksOfCalls(manner)).toEqual([]);
-  });
+  test.each(oneIn(2, ENDS))(
+    'and %s, says no secret, no number in a log or an error, and nothing that steers',
+    async (manner) => {
+      expect(await findLeaksOfCalls(manner)).toEqual([]);
+    },
+  );
 });

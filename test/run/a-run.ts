@@ -16,10 +16,10 @@ import { linesOf, type MadePlan } from '../plan/a-plan.js';
 import type { MemoryDisk } from '../storage/a-memory-disk.js';
 
 /** Time that passes only when a lane pauses. */
-export function aFakeClock() {
+export function aFakeClock(startMs = 1_800_000_000_000) {
   let passedMs = 0;
   return {
-    now: () => 1_800_000_000_000 + passedMs,
+    now: () => startMs + passedMs,
     monotonicMs: () => passedMs,
     sleep: async (delayMs: number) => {
       passedMs += delayMs;

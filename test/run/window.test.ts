@@ -20,11 +20,7 @@ function aWindow(changes: Partial<Window> = {}): Window {
 const NUMBERS = [0, 1, 2].flatMap((n) => [`+659123456${n}`, `+4915112345${n}67`, `+91987654321${n}`]);
 const files = aFolder({ 'people.csv': `mobile\n${NUMBERS.join('\n')}\n` });
 
-function aClockAt(at: string) {
-  const clock = aFakeClock();
-  const start = Date.parse(at) - clock.now();
-  return { ...clock, now: () => clock.now() + start };
-}
+const aClockAt = (at: string) => aFakeClock(Date.parse(at));
 
 async function aPlanWith(window: Partial<Window>, at: string, changes = {}) {
   const step = anSmsStep({
