@@ -197,11 +197,13 @@ function keepServer({
         stdio: ['pipe', 'ignore', 'pipe'],
       });
       await untilReady(keeper);
-      keeper.unref();
-      for (const pipe of [keeper.stdin, keeper.stderr]) (pipe as Socket).unref();
+      // One that is shared keeps no process from its end.
+      for (const handle of handlesOf(keeper)) handle.unref();
     },
     stop: async (how) => {
       if (keeper === undefined) return;
+      // Else a process with nothing else to do would end before the server has.
+      for (const handle of handlesOf(keeper)) handle.ref();
       // When all of its processes have let go of its log.
       const ended = once(keeper, 'close');
       keeper.stdin?.write(`${SIGNALS[how]}\n`);
@@ -233,6 +235,10 @@ function keepServer({
     },
   };
   return server;
+}
+
+function handlesOf(keeper: ChildProcess): readonly Pick<ChildProcess, 'ref' | 'unref'>[] {
+  return [keeper, keeper.stdin as Socket, keeper.stderr as Socket];
 }
 
 /** Its log is read to the end, so that it never waits for a reader. */
