@@ -18,7 +18,7 @@ beforeEach(async () => {
 async function promote(): Promise<void> {
   const life = await readLife(store);
   await database.query("update volley.meta set timeline = '00000000'");
-  await database.query("update volley.worker set lease_until = clock_timestamp() - interval '1 hour', lease = '1 ms'");
+  await database.query("update volley.worker set lease_until = clock_timestamp() - interval '1 hour', lease = '0'");
   await database.query('truncate volley.life');
   expect(await readLife(store)).not.toBe(life);
 }
