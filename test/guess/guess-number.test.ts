@@ -55,9 +55,9 @@ test('numbers without + need no default country where a column says it', () => {
 });
 
 test.each([
-  // A number of Singapore is read alike with and without its calling code, one of Germany is not.
+  // A mobile phone is read alike with and without the calling code of its country, a number in Stuttgart is not.
   ['of one country in which they are read alike', (index: number) => `659100${1000 + index}`, 'SG', { SG: 30 }],
-  ['of one that reads them as others', (index: number) => `4917112345${10 + index}`, undefined, { DE: 30 }],
+  ['of one that reads them as others', (index: number) => `4971112${1000 + index}`, undefined, { DE: 30 }],
   [
     'of two',
     (index: number) => `${index % 2 ? '4366412345' : '4474001234'}${10 + index}`,

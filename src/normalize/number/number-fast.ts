@@ -59,7 +59,7 @@ function readNational(home: NumberingPlan, digits: string): FastNumber {
     const found = readAmong(candidates, national);
     // The library puts a prefix back that leaves a number of impossible length.
     if (prefix > 0 && !hasPossibleLength(found, national.length)) return undefined;
-    return mayHaveLostPlus(found, home, digits) ? undefined : found;
+    return mayHaveLostPlus(found, home, digits) ? readMobile(home, candidates, digits) : found;
   }
   if (!digits.startsWith(home.callingCode)) {
     const isRefused = [national, digits].every((each) => readAmong(candidates, each) === 'refused');
@@ -75,6 +75,13 @@ function readNational(home: NumberingPlan, digits: string): FastNumber {
 function mayHaveLostPlus(found: FastNumber, home: NumberingPlan, digits: string): boolean {
   if (typeof found !== 'object' || !home.mayLackPlus(digits)) return false;
   return String(found.digits) !== digits && readInternational(digits) !== 'refused';
+}
+
+/** A mobile phone behind the calling code of its country, that would be none without it. */
+function readMobile(home: NumberingPlan, candidates: readonly NumberingPlan[], digits: string): FastNumber {
+  if (candidates.length > 1 || !digits.startsWith(home.callingCode) || home.isMobile(digits) !== false)
+    return undefined;
+  return home.isMobile(digits.slice(home.callingCode.length)) === true ? readInternational(digits) : undefined;
 }
 
 /** If `00` is the only international prefix, there is one reading. */

@@ -46,8 +46,9 @@ export function acceptByLibrary(value: string, country: string | undefined): Acc
 /**
  * What a number without + may be that begins with `00`, or without the 0 with which its country dials. `00` is a + in most countries, and is
  * written so in all of them; a spreadsheet takes off both + and 0. If the reading with a + and the one dialled in its country differ, it is
- * refused as ambiguous: in Singapore 003 36… is a call to Hungary through a carrier, in Germany 49 171… may be a mobile phone, or a number in
- * Leer. With the calling code of another country it is so where that makes a mobile phone of what is none: 43 664…. Undefined for any other.
+ * refused as ambiguous: in Singapore 003 36… is a call to Hungary through a carrier, in Germany 49 711… may be in Stuttgart, or lack
+ * its 0. But behind the own calling code a mobile phone, and no landline, is what people write: 62 812… in Indonesia. Behind that of another
+ * country it is refused where it is a mobile phone there, and none here: 43 664… in Germany. Undefined for any other.
  */
 export function readTwoWays(value: string, country: CountryCode | undefined): readonly AcceptedNumber[] | undefined {
   if (country === undefined || value.startsWith('+')) return undefined;
@@ -60,9 +61,11 @@ export function readTwoWays(value: string, country: CountryCode | undefined): re
   const isOne = international?.e164 === dialled?.e164 || (dialled === undefined && !isDoubleZero);
   if (isOne) return dialled === undefined ? [] : [dialled];
   const both = [international, dialled].filter((reading) => reading !== undefined);
-  if (isDoubleZero || both.length < 2 || digits.startsWith(plan?.callingCode ?? '')) return both;
+  if (isDoubleZero || both.length < 2) return both;
+  const isOwn = digits.startsWith(plan?.callingCode ?? '');
   const [isMobile, isDialledMobile] = both.map(({ e164 }) => isMobileNumber(e164));
-  return isMobile === true && isDialledMobile === false ? both : both.slice(1);
+  if (isMobile !== true || isDialledMobile !== false) return isOwn ? both : both.slice(1);
+  return isOwn ? both.slice(0, 1) : both;
 }
 
 function askLibrary(value: string, defaultCountry: CountryCode | undefined): AcceptedNumber | undefined {

@@ -38,6 +38,7 @@ export class NumberingPlan {
   readonly #raw: RawPlan;
   #general: RegExp | undefined;
   #kinds: RegExp | undefined;
+  #mobile: RegExp | undefined;
   #leadingDigits: RegExp | undefined;
   #internationalPrefix: RegExp | undefined;
   #nationalPrefix: RegExp | undefined;
@@ -66,6 +67,14 @@ export class NumberingPlan {
     return this.hasShape(national) && this.#kinds.test(national);
   }
 
+  /** Whether a national significant number may be one of a mobile phone; undefined where the metadata tells them from no others. */
+  isMobile(national: string): boolean | undefined {
+    const [, mobile] = this.#raw[11];
+    if (!mobile || mobile[0] === '') return undefined;
+    this.#mobile ??= new RegExp(`^(?:${this.#describe(mobile)})$`);
+    return this.#mobile.test(national);
+  }
+
   /** Whether a number without + has lost something: a 0, with which numbers of the country are dialled, or a +. */
   mayLackPlus(digits: string): boolean {
     return this.dialsZero && !digits.startsWith('0');
@@ -90,11 +99,12 @@ export class NumberingPlan {
   }
 
   #listKinds(): string[] {
-    return this.#raw[11].flatMap((kind) => {
-      if (!kind || kind[0] === '') return [];
-      const lengths = (kind[1] ?? this.#raw[3]).map((length) => `\\d{${length}}`);
-      return `(?=(?:${lengths.join('|')})$)(?:${kind[0]})`;
-    });
+    return this.#raw[11].flatMap((kind) => (!kind || kind[0] === '' ? [] : this.#describe(kind)));
+  }
+
+  #describe([pattern, ownLengths = this.#raw[3]]: readonly [string, (readonly number[])?]): string {
+    const lengths = ownLengths.map((length) => `\\d{${length}}`);
+    return `(?=(?:${lengths.join('|')})$)(?:${pattern})`;
   }
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type CountryCode, getCountries, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { describe, expect, it } from 'vitest';
 import { NUMBER_CODES } from '../../../src/domain/row-codes.js';
-import { normalizeNumber, splitNumbers } from '../../../src/normalize/number/number.js';
+import { normalizeByLibrary, normalizeNumber, splitNumbers } from '../../../src/normalize/number/number.js';
 import { runsOf } from '../../one-in.js';
 
 function refusal(text: string, country?: string): { code: string; reason: string } {
@@ -145,9 +145,8 @@ describe('number', () => {
   });
 
   it.each([
-    ['491711234567', 'DE', '+491711234567', '+49491711234567'],
-    ['49 151 1234 5678', 'Deutschland', '+4915112345678', '+494915112345678'],
-    ['62812345678', 'ID', '+62812345678', '+6262812345678'],
+    ['49 711 123456', 'Deutschland', '+49711123456', '+4949711123456'],
+    ['62211234567', 'ID', '+62211234567', '+6262211234567'],
     ['436641234567', 'DE', '+436641234567', '+49436641234567'],
   ])('%s in %s, that lost its + or its 0, is refused with both readings', (text, country, withPlus, withZero) => {
     expect(refusal(text, country)).toEqual({
@@ -157,6 +156,20 @@ describe('number', () => {
     });
     expect(normalizeNumber(`0${text}`, country)).toMatchObject({ e164: withZero });
   });
+
+  it.each([
+    ['491711234567', 'DE'],
+    ['49 151 1234 5678', 'Deutschland'],
+    ['62812345678', 'ID'],
+    ['6281234567890', 'Indonesia'],
+    ['436641234567', 'AT'],
+  ])(
+    '%s in %s is a mobile phone behind the calling code of its country, and no landline that lost its 0',
+    (text, country) => {
+      expect(normalizeNumber(text, country)).toMatchObject({ ok: true, e164: `+${text.replaceAll(' ', '')}` });
+      expect(normalizeNumber(text, country)).toEqual(normalizeByLibrary(text, country));
+    },
+  );
 
   it('without + and country is refused, with the number that a lost plus would make it', () => {
     expect(refusal('6591234567')).toMatchObject({ code: 'no-country', reason: expect.stringContaining('+6591234567') });

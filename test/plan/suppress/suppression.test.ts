@@ -115,10 +115,10 @@ describe('a suppression list fails closed: the plan is refused for one', () => {
     const german = anInput({ files: ['people.csv'], country: 'DE' });
     const { problems } = await refusalOf({
       job: { steps: [anSmsStep({ input: german, suppress: [anInput({ files: ['stop.csv'], country: undefined })] })] },
-      files: { 'people.csv': 'mobile\n+4915112345678\n', 'stop.csv': 'mobile\n4915112345678\n' },
+      files: { 'people.csv': 'mobile\n+436641234567\n', 'stop.csv': 'mobile\n436641234567\n' },
     });
     expect(problems).toEqual([
-      'stop.csv:2: column "mobile" holds 49*********78, which is not a number (the number lost its +), expected one',
+      'stop.csv:2: column "mobile" holds 43********67, which is not a number (the number lost its +), expected one',
     ]);
   });
 
