@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatRowId, readRowId } from '../../src/kinds/ids.js';
+import { atAnyTime, formatRowId, type RowId, readRowId } from '../../src/kinds/ids.js';
 import { accountOfKind } from '../../src/plan/format/account-of.js';
 import { type Plan, rowsFile } from '../../src/plan/format/plan-file.js';
 import { isSameOccurrence } from '../../src/plan/occurrence.js';
@@ -141,7 +141,7 @@ async function registryOf(disk: MemoryDisk, history: readonly PastRun[]): Promis
 }
 
 /** What each plan did with a row, by a look at all of them: the kind of its step, and its letter; the rows that it has from others are claimed. */
-function listStates(runs: readonly ARun[], history: readonly PastRun[], id: string) {
+function listStates(runs: readonly ARun[], history: readonly PastRun[], isAsked: (id: string) => boolean) {
   return history.flatMap(({ plan, state }, number) =>
     plan.steps.map((step, at) => {
       const files = fileIdsOf(plan, step);
@@ -149,7 +149,7 @@ function listStates(runs: readonly ARun[], history: readonly PastRun[], id: stri
         const from =
           row.state === 's' ? undefined : fromOf(history, number, { retries: runs[number]?.retries, from: row.from });
         const own = formatRowId({ file: files[index >> 1] ?? '', row: (index & 1) + 1 });
-        return (from ?? own) === id ? { letter: row.state, isFrom: from !== undefined } : undefined;
+        return isAsked(from ?? own) ? { letter: row.state, isFrom: from !== undefined } : undefined;
       });
       const found = letters.filter((each) => each !== undefined);
       const letter = found.some((each) => each.letter === 'p') ? 'p' : found.at(-1)?.letter;
@@ -157,6 +157,27 @@ function listStates(runs: readonly ARun[], history: readonly PastRun[], id: stri
       return { plan, state, kind: step.kind, files: plan.retryOf === undefined ? files : [], letter, isClaim };
     }),
   );
+}
+
+function isSameRow(id: string, occurrence: string): (other: string) => boolean {
+  if (occurrence === '') return (other) => other === id;
+  const nameOf = ({ file, row }: RowId) => `${atAnyTime(file)} ${row}`;
+  const known = readRowId(id);
+  return (other) => {
+    const row = readRowId(other);
+    return known !== undefined && row !== undefined && nameOf(row) === nameOf(known);
+  };
+}
+
+/** What a plan did with a row; else with the same row of another time. */
+function listOwn(
+  lists: readonly ReturnType<typeof listStates>[],
+  { plan, kind }: { plan: string | undefined; kind: string },
+): ReturnType<typeof listStates> {
+  const own = lists.map((states) =>
+    states.filter((each) => each.plan.id === plan && each.kind === kind && each.letter !== undefined),
+  );
+  return own.find((states) => states.length > 0) ?? [];
 }
 
 /** A plan has rows of plans before it; one that retries another those of that one. */
@@ -196,15 +217,17 @@ test('who has a row is who has it by a look at every plan of the job, and it sta
 
       const refusal = await find(history);
 
-      const states = listStates(runs, history, id);
+      const states = listStates(runs, history, (each) => each === id);
+      // Of rows that come back each time a claim of that time counts, however often the file was sent.
+      const atThatTime = listStates(runs, history, isSameRow(id, occurrence));
       const isOfAccount = (of: Plan, kind: string) => accountOfKind(of.job, kind) === accountOfKind(plan.job, kind);
-      const claims = states.filter((each) => {
+      const claims = atThatTime.filter((each) => {
         const isBegun = each.state !== 'planned' || each.plan.retryOf !== undefined;
         const isOfTime = occurrence === '' || isSameOccurrence(each.plan.occurrence, occurrence);
         return isBegun && isOfTime && each.isClaim && each.kind === kind && isOfAccount(each.plan, kind);
       });
       const owner = claims.at(-1)?.plan.id;
-      const own = states.filter((each) => each.plan.id === owner && each.kind === kind && each.letter !== undefined);
+      const own = listOwn([states, atThatTime], { plan: owner, kind });
       const takers = states.filter(
         (each) => each.state !== 'planned' && each.files.includes(file) && isOfAccount(each.plan, each.kind),
       );
