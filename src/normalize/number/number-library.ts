@@ -30,8 +30,8 @@ const NUMBER_CHARACTERS =
 const INVISIBLE = /[\s\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/;
 
 /**
- * Accepts exactly what libphonenumber-js finds valid, except what `isSafeToRead` and `readTwoWays` exclude; all
- * else is undefined.
+ * Accepts what libphonenumber-js finds valid, as it reads it, but for what `isSafeToRead` excludes and `readTwoWays` reads otherwise or
+ * excludes; all else is undefined.
  */
 export function acceptByLibrary(value: string, country: string | undefined): AcceptedNumber | undefined {
   if (!isSafeToRead(value)) return undefined;
