@@ -164,6 +164,7 @@ export class HomeDesk extends Desk {
         said: `${countOf(rows, 'message')} in doubt: ${rows === 1 ? 'it' : 'they'} may have arrived`,
       };
     const isDone = run.summary?.state === 'finished';
+    if (run.isFinished && !isDone) return { progress: 'stopped', said: 'sent, and its report is not written yet' };
     if (isDone && waits !== '') return { progress: 'checked', said: waits };
     return { progress: isDone ? 'done' : 'stopped', said: describeRunShortly(run, await this.readWhole(name, run)) };
   }

@@ -141,14 +141,15 @@ async function readRows(
   }
   const isOwn = records.ownColumns.length > 0;
   if (rows.length === 0 && !isOwn) {
-    const columns = records.columns.join(', ');
-    const hint =
-      unreadable === 0
-        ? undefined
-        : `Its first line is taken for the names of the columns: ${columns}. If it is a title, remove it.`;
+    const hint = unreadable === 0 ? undefined : adviseOnTitle(records.columns);
     throw refuse(file, 'it holds no row that can be read', 'rows below its header', hint);
   }
   return { columns: [...records.columns], rows, isOwn };
+}
+
+/** What to do where a title may stand above the names of the columns. */
+export function adviseOnTitle(columns: readonly string[]): string {
+  return `Its first line is taken for the names of the columns: ${columns.join(', ')}. If it is a title, remove it.`;
 }
 
 function assertHeader(file: InputFile, columns: readonly string[]): void {

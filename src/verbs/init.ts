@@ -10,7 +10,7 @@ import { guessListCountry } from '../guess/guess-number.js';
 import { joinSamples, type SampledRows } from '../guess/sampled-rows.js';
 import { writeJob } from '../guess/write-job.js';
 import { isOpenMark } from '../input/inputs.js';
-import { readHeads } from '../input/read-heads.js';
+import { adviseOnTitle, readHeads } from '../input/read-heads.js';
 import { findEncodingName } from '../job/encoding-name.js';
 import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
@@ -116,11 +116,11 @@ function refuseGuess(
 ): UserError {
   if (found.kind === 'none') {
     const of = files.map((file) => showPath(screen, file)).join(', ');
-    return new UserError(
-      'which-column',
-      `Cannot write a job for ${of}: no column holds phone numbers or e-mail addresses; columns: ${listColumns(columns)}`,
-      { hint: 'If there is one, name it with --destination; numbers without + need --country, too.' },
-    );
+    const so = `no column holds phone numbers or e-mail addresses; columns: ${listColumns(columns)}`;
+    const named = 'If there is one, name it with --destination; numbers without + need --country, too.';
+    // A title is in one cell, whatever separates the cells below it.
+    const hint = columns.length === 1 ? adviseOnTitle(columns) : named;
+    return new UserError('which-column', `Cannot write a job for ${of}: ${so}`, { hint });
   }
   const said = found.columns.map(
     (each) => `${JSON.stringify(each.column)} has ${describeNumber(each, { rows: rows.length })}`,

@@ -48,7 +48,7 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
     expect(await home('?find=%3Cimg%20onerror%3D1%3E')).toContain('No campaign has “<img onerror=1>” in its name');
   });
 
-  test('what changed since is listed as it is now: another text, a run, a run that is damaged', async () => {
+  test('what changed since is listed as it is now: another text, a run, a run without its report, a run that is damaged', async () => {
     await console.aCampaign('fresh', people(2, 20));
     expect(await home('?find=fresh')).toContain('Drafts fresh');
     await console.check('fresh');
@@ -59,6 +59,9 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
     await send('fresh', 2);
     expect(await home('?find=fresh')).toContain('Done fresh 2 messages accepted of 2 rows');
     const run = JSON.parse(console.read('.console/fresh/apply.out')).directory;
+    renameSync(join(run, 'summary.json'), join(run, 'kept'));
+    expect(await home('?find=fresh')).toContain('Needs you fresh sent, and its report is not written yet');
+    renameSync(join(run, 'kept'), join(run, 'summary.json'));
     writeFileSync(join(run, 'edited'), '{}');
     renameSync(join(run, 'edited'), join(run, 'plan.json'));
     expect(await home('?find=fresh')).toMatch(/Needs you fresh .*plan\.json/);

@@ -117,8 +117,12 @@ test.each([
   await expectRefused(init('i', { 'people.csv': PEOPLE }, ...flags), reason);
 });
 
-test('a title above the names of the columns is named where no row can be read because of it', async () => {
-  const { error } = await init('title', { 'people.csv': `Customers 2026\n${PEOPLE.replaceAll(';', ',')}` });
+test.each([
+  [',', 'rows have more cells than it'],
+  [';', 'rows are one cell'],
+])('a title above the names of the columns is named: with %s %s', async (delimiter) => {
+  const people = `Customers 2026\n${PEOPLE.replaceAll(';', delimiter)}`;
+  const { error } = await init(`title${delimiter}`, { 'people.csv': people });
   expect(error.hint).toBe(
     'Its first line is taken for the names of the columns: Customers 2026. If it is a title, remove it.',
   );
