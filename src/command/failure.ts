@@ -105,11 +105,6 @@ function isLoadError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && /^(ERR_)?MODULE_NOT_FOUND$/.test(String(error.code));
 }
 
-/** The exit code of a command that threw; README.md, "Exit codes". */
-export function exitCodeOfError(error: unknown): number {
-  return judge(error).exitCode;
-}
-
 export function describeFailure(error: unknown): Failure {
   const { exitCode, isOurs = false, code, message, hint, problems = [] } = judge(error);
   const state = exitCode === EXIT.notStarted ? 'refused' : isOurs && exitCode === EXIT.stopped ? 'failed' : 'stopped';
@@ -194,17 +189,17 @@ export function sayFailed(error: unknown, terminal: ErrorTerminal): void {
   if (format === 'json') {
     const { message, ...why } = explainError(error);
     const log = createLog(terminal, new SecretKeeper());
-    log.error(message, { event: 'error', ...why, exitCode: exitCodeOfError(error) });
+    log.error(message, { event: 'error', ...why });
   } else if (level !== 'silent')
     terminal.writeStderr(showFromHere({ ...PLAIN_SCREEN, ...terminal.screen }, formatError(error)));
 }
 
 /** The same words for a line of the log: what is so, with the first of several problems, and below it all of them and what to do. */
-export function explainError(error: unknown): { message: string; code: string; hint: string | undefined } {
-  const { code, message: said, problems = [] } = judge(error);
+export function explainError(error: unknown) {
+  const { code, message: said, problems = [], exitCode } = judge(error);
   const [first = '', ...more] = formatError(error).trimEnd().split('\n');
   const isNamed = problems.some((problem) => said.includes(problem.message));
   const isListed = problems.length > 0 && !isNamed && more[0]?.startsWith('  ') === true;
   const message = isListed ? `${first} ${more[0]?.trim()}` : first;
-  return { message, code, hint: more.length === 0 ? undefined : more.join('\n') };
+  return { message, code, hint: more.length === 0 ? undefined : more.join('\n'), exitCode };
 }

@@ -74,8 +74,6 @@ export function assertSafeEnvironment({ env }: Pick<Terminal, 'env'>): void {
   throw new UserError(
     'unsafe-environment',
     'Cannot start: NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates, expected it unset',
-    {
-      hint: 'Unset it; for a certificate of your own use NODE_EXTRA_CA_CERTS.',
-    },
+    { hint: 'Unset it; for a certificate of your own use NODE_EXTRA_CA_CERTS.' },
   );
 }

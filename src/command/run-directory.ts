@@ -49,8 +49,9 @@ export async function openNamedRun(context: Context, written: string, begun = tr
     throw refuse(written, 'it does not exist, expected a run directory, a job file or its directory');
   if (found.isDirectory && (await isRunDirectory(path, files))) return openRun(context, path);
   const jobDirectory = found.isDirectory ? path : jobDirectoryOf(await loadJob(written));
-  const newest = await openRun(context, await findNewest(jobDirectory, { files, begun, written }));
-  return found.isDirectory ? newest : { ...newest, jobFile: written };
+  const newest = await placeDiskErrors(jobDirectory, () => findNewest(jobDirectory, { files, begun, written }));
+  const run = await openRun(context, newest);
+  return found.isDirectory ? run : { ...run, jobFile: written };
 }
 
 /** The path that an argument names, links followed; the plan id alone in place of the name of a run directory is that directory. */
@@ -76,17 +77,14 @@ async function findNewest(
   { files, begun, written }: { files: Files; begun: boolean; written: string },
 ): Promise<string> {
   const found: { directory: string; isBegun: boolean; atMs: number }[] = [];
-  const directories = await placeDiskErrors(jobDirectory, () => RunDirectories.read(files, jobDirectory));
-  for await (const { path, hasJournal } of directories.list(files)) {
+  for await (const { path, hasJournal } of (await RunDirectories.read(files, jobDirectory)).list(files)) {
     const plan = await files.stat(join(path, PLAN_FILE));
     if (plan === undefined || (await readPruned(files, path)) !== undefined) continue;
     found.push({ directory: path, isBegun: !begun || hasJournal, atMs: plan.modifiedMs });
   }
   found.sort((one, other) => Number(one.isBegun) - Number(other.isBegun) || one.atMs - other.atMs);
-  for (const { directory } of found.reverse()) {
-    const { testOf } = await placeDiskErrors(jobDirectory, () => readPlan(files, directory));
-    if (testOf === undefined) return directory;
-  }
+  for (const { directory } of found.reverse())
+    if ((await readPlan(files, directory)).testOf === undefined) return directory;
   throw refuse(
     written,
     `there is no run in ${jobDirectory}, expected one`,
@@ -94,15 +92,19 @@ async function findNewest(
   );
 }
 
-async function openRun({ env, adoptedBy, name }: Context, directory: string): Promise<OpenedRun> {
+function openRun(context: Context, directory: string): Promise<OpenedRun> {
+  return placeDiskErrors(dirname(directory), () => readRun(context, directory));
+}
+
+async function readRun({ env, adoptedBy, name }: Context, directory: string): Promise<OpenedRun> {
   const { files } = env;
-  const pruned = await placeDiskErrors(dirname(directory), () => readPruned(files, directory));
+  const jobDirectory = dirname(directory);
+  const pruned = await readPruned(files, directory);
   if (pruned !== undefined) throw refusePruned(directory, pruned);
-  const plan = await placeDiskErrors(dirname(directory), () => readPlan(files, directory));
+  const plan = await readPlan(files, directory);
   assertOwnName(directory, plan);
   name({ job: plan.job.name, run: plan.id });
-  const jobDirectory = dirname(directory);
-  const directories = await placeDiskErrors(jobDirectory, () => RunDirectories.read(files, jobDirectory));
+  const directories = await RunDirectories.read(files, jobDirectory);
   directories.find(plan.id);
   if (basename(jobDirectory) !== plan.job.name) {
     throw refuse(

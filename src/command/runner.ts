@@ -2,7 +2,7 @@ import type { Options } from 'yargs';
 import { escapeJson, type LogFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
 import { type Context, createContext, type Result } from './context.js';
-import { exitCodeOfError, explainError } from './failure.js';
+import { explainError } from './failure.js';
 import { loggingOf, type Terminal } from './terminal.js';
 
 /** A verb, whole: what it is given, its help, and what it does. `F`: its arguments and flags as they were read. */
@@ -86,8 +86,8 @@ async function logged(command: string, context: Context, task: () => Promise<Com
     end(exitCode, reason);
     return exitCode;
   } catch (error) {
-    const { message, ...more } = explainError(error);
-    end(exitCodeOfError(error), message, more);
+    const { message, exitCode, ...more } = explainError(error);
+    end(exitCode, message, more);
     if (format === 'json') terminal.noteLogged?.(error);
     throw error;
   }

@@ -3,10 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { UserError } from '../domain/errors.js';
 import type { NotSent } from '../domain/row.js';
 import type { Job } from '../job/job.js';
-import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { FindHad } from '../kinds/row-judge.js';
 import { beginPeople } from '../people/had-already.js';
-import { notePeople } from '../people/people-memory.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { packPlan } from '../plan/format/plan-packer.js';
 import { checkGuards } from '../plan/guards.js';
@@ -14,7 +12,6 @@ import { CurrentLists } from '../plan/suppress/current-lists.js';
 import { watchJournal } from '../registry/find-faults.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
-import { writeRunReport } from '../registry/write-run-report.js';
 import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
@@ -35,7 +32,7 @@ import { type OpenService, openService } from './open-service.js';
 import { createProgressView } from './progress.js';
 import { openRunDirectory } from './run-directory.js';
 import { drainOnSignal, endSoon } from './signals.js';
-import { type HeldJob, withJob } from './with-job.js';
+import { type HeldJob, withJob, writeOutputs } from './with-job.js';
 
 /** A job that may send: it is held, and has access to the service. */
 export interface SendingJob extends HeldJob {
@@ -70,16 +67,11 @@ export async function withSending<T>(
         if (waits) await waitUntilDue(settings, { log, clock, signal: stop.nothingNew });
         assertDue({ ...settings, name: job.name }, clock);
         const othersSentMsAgo = sentUntilMs === undefined ? lock.lastOwnedMsAgo : clock.monotonicMs() - sentUntilMs;
+        const sent = { directory, plan, lock, registry, settings, pass, othersSentMsAgo };
         try {
-          return await applyThenReport(context, access, {
-            directory,
-            plan,
-            lock,
-            registry,
-            settings,
-            pass,
-            othersSentMsAgo,
-          });
+          const summary = await applyThenReport(context, access, sent);
+          if (summary.state === 'finished') await packPlan({ ...env, ...sent, onNotice: (notice) => log.warn(notice) });
+          return summary;
         } finally {
           sentUntilMs = clock.monotonicMs();
         }
@@ -161,19 +153,12 @@ interface Sent {
 }
 
 /**
- * Sends a plan, or resumes its run, then writes its outputs, has the database forget what is finished, notes the end in the memory
- * and packs the plan: in this order, so that whatever fails, the same command does the rest. Sends nothing of a finished run.
+ * Sends a plan, or resumes its run, then writes its outputs, has the database forget what is finished, and notes the end in the memory:
+ * in this order, so that whatever fails, the same command does the rest. Sends nothing of a finished run.
  */
-async function applyThenReport(context: Context, access: Access, sent: Sent): Promise<Summary> {
-  const { env, log } = context;
-  const summary = await applyAndWrite(context, access, sent);
-  if (summary.state === 'finished') await packPlan({ ...env, ...sent, onNotice: (notice) => log.warn(notice) });
-  return summary;
-}
-
-async function applyAndWrite(context: Context, { service, cluster }: Access, sent: Sent): Promise<Summary> {
+async function applyThenReport(context: Context, { service, cluster }: Access, sent: Sent): Promise<Summary> {
   const { directory, plan, registry } = sent;
-  const { files, clock } = context.env;
+  const { files } = context.env;
   const lock = watchJournal(files, join(directory, JOURNAL_FILE), sent.lock);
   await lock.assertHeld();
   await removeUnfinished(files, directory);
@@ -185,10 +170,7 @@ async function applyAndWrite(context: Context, { service, cluster }: Access, sen
   try {
     await apply(context, { service, cluster }, { ...sent, settings, lock }, leader);
     await lock.assertHeld();
-    const onRows = async (rows: RowStatusView) => {
-      await notePeople(files, { directory, plan }, { rows, nowMs: clock.now() });
-    };
-    const summary = await writeRunReport(whileHeld, directory, plan, { onRows });
+    const summary = await writeOutputs(context, whileHeld, { directory, plan });
     await leader?.end(summary.state === 'finished');
     await registry.noteEnded(summary);
     context.emit({ type: 'report', summary });

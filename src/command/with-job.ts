@@ -12,6 +12,7 @@ import type { RegistryState } from '../registry/registry-state.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import { checkNames } from '../report/name-check.js';
 import type { Summary } from '../report/summary.js';
+import type { Files } from '../storage/files.js';
 import { isLockLost, type Lock } from '../storage/lock.js';
 import { LEASE_MS, OwnerWatch } from '../storage/lock-file.js';
 import type { Context } from './context.js';
@@ -134,18 +135,25 @@ export function withRun<T>(
   task: (run: HeldRun) => Promise<T>,
 ): Promise<T> {
   return withJob(context, dirname(directory), async ({ lock, registry }) => {
-    const { files, clock } = context.env;
+    const { files } = context.env;
     await registry.assertOwn(plan.id);
     const outputs = checkNames(files, () => lock.assertHeld());
     await assertPlanWhole(files, directory, plan);
     const report = async () => {
-      const onRows = async (rows: RowStatusView) => {
-        await notePeople(files, { directory, plan }, { rows, nowMs: clock.now() });
-      };
-      const summary = await writeRunReport(outputs, directory, plan, { onRows });
+      const summary = await writeOutputs(context, outputs, { directory, plan });
       await registry.noteEnded(summary);
       return summary;
     };
     return task({ directory, plan, lock, registry, report });
   });
+}
+
+/** Writes the outputs of a run, and who had what from it. */
+export function writeOutputs(
+  { env: { files, clock } }: Context,
+  outputs: Files,
+  run: Pick<HeldRun, 'directory' | 'plan'>,
+): Promise<Summary> {
+  const onRows = (rows: RowStatusView) => notePeople(files, run, { rows, nowMs: clock.now() });
+  return writeRunReport(outputs, run.directory, run.plan, { onRows });
 }

@@ -125,9 +125,7 @@ function describeStop(name: string): UserError {
   return new UserError(
     'interrupted',
     `Cannot ${name}: the service was closed, or its signal aborted, before its turn`,
-    {
-      hint: 'It is safe to repeat the call with another service.',
-    },
+    { hint: 'It is safe to repeat the call with another service.' },
   );
 }
 

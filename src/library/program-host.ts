@@ -50,9 +50,7 @@ async function* refuseStandardInput(): AsyncGenerator<string> {
   throw new UserError(
     'bad-input',
     'Cannot read standard input: a job that a program runs cannot use it, expected files',
-    {
-      hint: 'Write the rows into a file, and name it in the job.',
-    },
+    { hint: 'Write the rows into a file, and name it in the job.' },
   );
 }
 

@@ -52,8 +52,6 @@ function refuseWord(word: string, why: string): UserError {
   return new UserError(
     'bad-flag',
     `Cannot listen for the word ${JSON.stringify(word)}: ${why}, expected another word`,
-    {
-      hint: 'Words are separated by commas: --words STOP,UNSUBSCRIBE --in-words START',
-    },
+    { hint: 'Words are separated by commas: --words STOP,UNSUBSCRIBE --in-words START' },
   );
 }

@@ -71,7 +71,7 @@ export async function writeReport(
 export interface ReportOptions {
   readonly tests?: readonly SentTest[] | undefined;
   /** Is given what became of each row, as the outputs say it; before summary.json is written. */
-  readonly onRows?: ((rows: RowStatusView) => Promise<void>) | undefined;
+  readonly onRows?: ((rows: RowStatusView) => Promise<unknown>) | undefined;
 }
 
 /** Leftovers in the run directory of a process that died while it wrote outputs. */

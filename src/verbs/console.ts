@@ -66,9 +66,7 @@ export const console = defineVerb({
           throw new UserError(
             'bad-flag',
             `Cannot make a link: no console that is opened by a link was started on ${directory}`,
-            {
-              hint: 'Start one: volley console.',
-            },
+            { hint: 'Start one: volley console.' },
           );
         const link = await linkTo(origin);
         return { json: { link }, text: `${link}\n`, reason: 'made a link' };

@@ -86,9 +86,7 @@ const update = defineBelow(
         throw new UserError(
           'bad-flag',
           'Cannot update a conversation: no change is given, expected at least one flag',
-          {
-            hint: 'Give --queue, --name, --email, --phone or --language.',
-          },
+          { hint: 'Give --queue, --name, --email, --phone or --language.' },
         );
       }
       return callOnce(context, job, {

@@ -155,9 +155,7 @@ async function findList(job: Job, files: Files): Promise<string> {
     throw new UserError(
       'bad-job',
       `Cannot take it down: job ${job.name} has no optOuts, expected the list that it reads`,
-      {
-        hint: 'Add `optOuts: opt-outs.csv` at the top of the job file. Nothing was changed.',
-      },
+      { hint: 'Add `optOuts: opt-outs.csv` at the top of the job file. Nothing was changed.' },
     );
   }
   return (await files.stat(path))?.isDirectory === true ? join(path, NAME_IN_DIRECTORY) : path;

@@ -59,9 +59,7 @@ async function findJob(written: string, files: Files): Promise<string> {
   throw new UserError(
     'bad-plan',
     `Cannot prune ${written}: no job has run in it, expected a job file or its directory`,
-    {
-      hint: '`volley runs` with an output directory lists its jobs.',
-    },
+    { hint: '`volley runs` with an output directory lists its jobs.' },
   );
 }
 

@@ -52,9 +52,7 @@ export const test = defineVerb({
       throw new UserError(
         'bad-plan',
         `Cannot test ${run.directory}: it is a test itself, expected a run or a job file`,
-        {
-          hint: 'To resume it: `volley apply` with its directory.',
-        },
+        { hint: 'To resume it: `volley apply` with its directory.' },
       );
     }
     const directory = run === undefined ? jobDirectoryOf(job) : dirname(run.directory);

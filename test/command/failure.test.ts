@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeFailure, exitCodeOfError, formatError, sayFailed } from '../../src/command/failure.js';
+import { describeFailure, formatError, sayFailed } from '../../src/command/failure.js';
 import {
   INTERNAL_ERRORS,
   InternalError,
@@ -96,7 +96,7 @@ describe('an error, as a person reads it', () => {
   it('that a part of volley could not be loaded is reported without a stack: the process may be out of files', () => {
     const error = Object.assign(new Error("Cannot find package 'liquidjs'"), { code: 'ERR_MODULE_NOT_FOUND' });
     expect(formatError(error)).toMatch(/^Cannot load a part of volley: .*'liquidjs'.*\nNothing more .*ulimit -n.*\n$/);
-    expect(exitCodeOfError(error)).toBe(4);
+    expect(describeFailure(error).exitCode).toBe(4);
   });
 
   it('carries nothing that would steer the terminal', () => {
@@ -120,9 +120,11 @@ describe('an error, as a person reads it', () => {
 it('the exit code of a command that the service or volley itself ends is that of its error', () => {
   const ofService = (Object.keys(SERVICE_ERRORS) as ServiceErrorCode[]).map((code) => new ServiceError(code, ''));
   const ofVolley = (Object.keys(INTERNAL_ERRORS) as InternalErrorCode[]).map((code) => new InternalError(code, ''));
-  expect(Object.fromEntries([...ofService, ...ofVolley].map((error) => [error.code, exitCodeOfError(error)]))).toEqual({
+  expect(
+    Object.fromEntries([...ofService, ...ofVolley].map((error) => [error.code, describeFailure(error).exitCode])),
+  ).toEqual({
     ...{ unauthorized: 4, redirected: 4, 'bad-answer': 4, unavailable: 75, refused: 1, 'in-doubt': 3 },
     ...{ unbalanced: 4, 'journal-damaged': 4, unexpected: 4, 'write-failed': 75 },
   });
-  for (const error of [new Error('x'), 'x', undefined]) expect(exitCodeOfError(error)).toBe(4);
+  for (const error of [new Error('x'), 'x', undefined]) expect(describeFailure(error).exitCode).toBe(4);
 });

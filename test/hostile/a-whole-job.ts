@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { exitCodeOfError, formatError } from '../../src/command/failure.js';
+import { describeFailure, formatError } from '../../src/command/failure.js';
 import { UserError } from '../../src/domain/errors.js';
 import type { Summary } from '../../src/report/summary.js';
 import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
@@ -73,7 +73,7 @@ async function run(job: string, env: Record<string, string>): Promise<Omit<Ended
     const exitCode = await runJob({ job, json: true }, terminal);
     return { ...said, exitCode, summary: JSON.parse(said.stdout), error: undefined };
   } catch (error) {
-    return { ...said, exitCode: exitCodeOfError(error), summary: undefined, error };
+    return { ...said, exitCode: describeFailure(error).exitCode, summary: undefined, error };
   }
 }
 

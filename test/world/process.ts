@@ -5,7 +5,7 @@ import '../../src/registry/write-run-report.js';
 import '../../src/report/write-report.js';
 import '../../src/run/apply-plan.js';
 import type { Env } from '../../src/command/env.js';
-import { exitCodeOfError } from '../../src/command/failure.js';
+import { describeFailure } from '../../src/command/failure.js';
 import type { Terminal } from '../../src/command/terminal.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { RunLaneOptions } from '../../src/run/run-deps.js';
@@ -81,7 +81,7 @@ export class Process implements SimProcess {
     this.#world.trace(`${this.name} starts on ${this.#birth.host}`);
     command(this.#createHost()).then(
       (exitCode) => this.#end(exitCode, undefined),
-      (error: unknown) => this.#end(exitCodeOfError(error), error),
+      (error: unknown) => this.#end(describeFailure(error).exitCode, error),
     );
   }
 
