@@ -4,20 +4,13 @@ import type { RunBegun, RunEnded } from '../../src/plan/format/run-record.js';
 import { readHistory } from '../../src/registry/read-runs.js';
 import { RegistryState } from '../../src/registry/registry-state.js';
 import { StopSwitch } from '../../src/run/stop.js';
-import { aCsvOf, aFolder, aJob, anSmsStep, aPlan } from '../plan/a-plan.js';
-import { aRun, aScriptedService, failure } from '../run/a-run.js';
+import { aCsvOf, aFolder, anSmsStep, aPlan } from '../plan/a-plan.js';
+import { aRun } from '../run/a-run.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
-import { createFindTaken } from './find-taken-in-history.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(3) });
-const planOn = (disk: MemoryDisk, occurrence = '') => aPlan({ files, disk, occurrence });
+const planOn = (disk: MemoryDisk) => aPlan({ files, disk });
 const history = (disk: MemoryDisk) => readHistory(disk.files, '/out/sale', new RegistryState());
-
-/** Who took the planned file, for a new plan of this occurrence. */
-async function takenBy(disk: MemoryDisk, sha256: string, occurrence = '', kind = 'sms') {
-  const { service } = (await history(disk))[0]?.plan.job ?? aJob();
-  return createFindTaken(await history(disk), { occurrence, service })(kind, sha256);
-}
 
 describe('history of a job', () => {
   it('is empty where there is no directory', async () => {
@@ -35,24 +28,6 @@ describe('history of a job', () => {
       disk.failAt(n);
       await expect(history(disk), `operation ${n} of ${count}`).rejects.toMatchObject({ code: 'EIO' });
     }
-  });
-
-  it('of the sandbox does not count for the service, nor that of one subaccount for another; a name of the account that is not sent decides nothing', async () => {
-    const disk = aMemoryDisk();
-    const made = await planOn(disk);
-    await aRun({ made });
-    const sha256 = made.plan.steps[0]?.inputs[0]?.sha256 ?? '';
-    const past = await history(disk);
-    const find = (changes: object) => {
-      return createFindTaken(past, { occurrence: '', service: { ...made.plan.job.service, ...changes } })(
-        'sms',
-        sha256,
-      );
-    };
-    expect(find({})).toBe(made.plan.id);
-    expect(find({ sandbox: true })).toBeUndefined();
-    expect(find({ account: 'other' })).toBe(made.plan.id);
-    expect(find({ subAccountId: 'other_hq' })).toBeUndefined();
   });
 
   it('tells plans, stopped and finished runs apart', async () => {
@@ -142,36 +117,5 @@ describe('history of a job', () => {
       '/out/sale/.abc-7.part/plan.json': '{}',
     });
     expect(await history(disk)).toEqual([]);
-  });
-});
-
-describe('a file', () => {
-  it('is taken by a run that was begun, finished or not, and by no draft', async () => {
-    const disk = aMemoryDisk();
-    const made = await planOn(disk);
-    const { sha256 } = made.step.inputs[0]!;
-    expect(await takenBy(disk, sha256)).toBeUndefined();
-    await aRun({ made, service: aScriptedService(() => failure(false, 'ECONNREFUSED')) });
-    expect((await history(disk))[0]?.state).toBe('stopped');
-    expect(await takenBy(disk, sha256)).toBe(made.plan.id);
-    expect(await takenBy(disk, 'another')).toBeUndefined();
-    expect(await takenBy(disk, sha256, '', 'contacts')).toBeUndefined();
-  });
-
-  it('is taken for its day where the job repeats per day', async () => {
-    const disk = aMemoryDisk();
-    const made = await planOn(disk, '2027-01-01');
-    await aRun({ made });
-    const { sha256 } = made.step.inputs[0]!;
-    expect(await takenBy(disk, sha256, '2027-01-01')).toBe(made.plan.id);
-    expect(await takenBy(disk, sha256, '2027-01-02')).toBeUndefined();
-    expect(await takenBy(disk, sha256, '')).toBe(made.plan.id);
-  });
-
-  it('is never taken where the job always repeats', async () => {
-    const disk = aMemoryDisk();
-    const made = await planOn(disk, 'again-1');
-    await aRun({ made });
-    expect(await takenBy(disk, made.step.inputs[0]!.sha256, 'again-2')).toBeUndefined();
   });
 });
