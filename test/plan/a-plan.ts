@@ -233,6 +233,15 @@ export async function aPlan(options: PlanOptions = {}): Promise<MadePlan> {
   };
 }
 
+/** Messages to so many people: `batchSize` of them in a request, and one request in flight at a time. */
+export function aPlanOfBatches(
+  people: number,
+  { batchSize = 2, concurrency = 1, ...options }: { batchSize?: number; concurrency?: number } & PlanOptions = {},
+): Promise<MadePlan> {
+  const steps = [anSmsStep({ batchSize, limits: someLimits({ concurrency }) })];
+  return aPlan({ files: { 'people.csv': aCsvOf(people) }, ...options, job: { steps, ...options.job } });
+}
+
 export interface PlannedRequest extends RequestHead {
   readonly text: string;
   /** The body as JSON. */

@@ -78,7 +78,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
     file: 'src/kinds/sms/sms.ts',
     find: 'if (isAnotherNumber(message.destination, numbers[row])) ',
     replace: 'if (row < 0) ',
-    tests: ['test/run/exchanged-ids.test.ts', 'test/kinds/sms-outcomes.test.ts'],
+    tests: ['test/kinds/sms-outcomes.test.ts'],
   },
   {
     name: 'answers are joined to rows by position',
@@ -122,21 +122,21 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
     file: 'src/run/send/send-part.ts',
     find: '      await lock.assertHeld();\n    });\n',
     replace: '    });\n',
-    tests: ['test/run/lost-at-gate.test.ts'],
+    tests: ['test/run/lost-lock.test.ts'],
   },
   {
     name: 'a journal that goes between its first intent and the gate is not missed',
     file: 'src/run/apply-plan.ts',
     find: '    await lock.assertHeld();\n    await options.announce();\n',
     replace: '    await options.announce();\n',
-    tests: ['test/run/journal-gone.test.ts'],
+    tests: ['test/run/lost-lock.test.ts'],
   },
   {
     name: 'the clocks are not looked at before an intent',
     file: 'src/run/send/send-part.ts',
     find: '  lock.assertFresh();\n  const { step,',
     replace: '  const { step,',
-    tests: ['test/run/stop.test.ts'],
+    tests: ['test/run/lost-lock.test.ts'],
   },
   {
     name: 'a worker whose claim is old gives it back in place of asking for it',
@@ -150,7 +150,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
     file: 'src/run/send/send-part.ts',
     find: '    lock.assertFresh();\n',
     replace: '',
-    tests: ['test/run/lost-at-gate.test.ts'],
+    tests: ['test/run/lost-lock.test.ts'],
   },
   {
     name: 'a process that starts again does not wait out what was in flight',

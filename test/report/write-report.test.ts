@@ -8,16 +8,25 @@ import { MEMORY_FORMAT } from '../../src/registry/memory-file.js';
 import {
   aContactsStep,
   aCsvOf,
-  aFolder,
   aNumber,
   anInput,
   anSmsStep,
   aPlan,
+  aPlanOfBatches,
   linesOf,
   type MadePlan,
   someLimits,
 } from '../plan/a-plan.js';
-import { aRun, aScriptedService, batchAnswer, failure, reportOf, response, type Script } from '../run/a-run.js';
+import {
+  aRun,
+  aScriptedService,
+  batchAnswer,
+  cutJournal,
+  failure,
+  reportOf,
+  response,
+  type Script,
+} from '../run/a-run.js';
 import { aReceiptLine, receive } from './some-receipts.js';
 
 const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
@@ -145,10 +154,7 @@ describe('outputs of a step', () => {
 
   it('join the parts of requests that were split to the right rows', async () => {
     const bad = [0, 5, 6, 11];
-    const made = await aPlan({
-      files: aFolder({ 'people.csv': aCsvOf(12) }),
-      job: { steps: [anSmsStep({ batchSize: 7, limits: one })] },
-    });
+    const made = await aPlanOfBatches(12, { batchSize: 7 });
     const service = aScriptedService(({ rows }) =>
       rows.some((row) => bad.includes(row)) ? response(400, { code: 1002, message: 'Invalid MSISDN' }) : undefined,
     );
@@ -189,8 +195,7 @@ describe('a report', () => {
     async (_kind, step, output) => {
       const made = await aPlan({ job: { steps: [step] } });
       await aRun({ made });
-      const path = `${made.directory}/journal.ndjson`;
-      made.disk.write(path, `${linesOf(made.disk.readText(path)).slice(0, 2).join('\n')}\n`);
+      cutJournal(made, 2);
       const summary = await reportOf(made);
       expect(summary).toMatchObject({ state: 'unfinished', exitCode: 75 });
       const lines = outputsOf(made)[output];

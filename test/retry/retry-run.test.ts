@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { aCsvOf, aFolder, aNumber, anInput, anSmsStep, aPlan } from '../plan/a-plan.js';
-import { aMixedRun, files, numbers, numbersOf, ONE_BY_ONE, outputOf, sentTo, settleAll } from '../run/a-mixed-run.js';
-import { aRun, aScriptedService, batchAnswer, reportOf, response } from '../run/a-run.js';
+import { aMixedRun, files, numbers, numbersOf, ONE_BY_ONE, sentTo, settleAll } from '../run/a-mixed-run.js';
+import { aRun, aScriptedService, batchAnswer, outputOf, reportOf, response } from '../run/a-run.js';
 import { applyRetry, plansOf, retriedPlan, retry } from './a-retry.js';
 
 describe('the plan of a retry', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { aPlan, linesOf, type MadePlan } from '../plan/a-plan.js';
+import { aPlan, type MadePlan } from '../plan/a-plan.js';
 import { aMixedRun, aStoppedRun, files, numbers, numbersOf, sentTo } from '../run/a-mixed-run.js';
-import { aRun, aScriptedService, entriesOf, reportOf } from '../run/a-run.js';
+import { aRun, aScriptedService, cutJournal, entriesOf, journalOf, reportOf } from '../run/a-run.js';
+import { findEntry } from '../settle/a-run-in-doubt.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { applyRetry, planIn, plansOf, retriedPlan, retry } from './a-retry.js';
 
@@ -25,10 +26,7 @@ describe('rows that a stopped run did not reach', () => {
 
   it('are not those whose request was under way when the process died', async () => {
     const made = await aStoppedRun();
-    const path = `${made.directory}/journal.ndjson`;
-    const lines = linesOf(made.disk.readText(path)).filter((line) => line !== '');
-    const lost = lines.findIndex((line) => line.includes('"intent"') && line.includes('"request":3'));
-    made.disk.write(path, `${lines.slice(0, lost).join('\n')}\n`);
+    cutJournal(made, findEntry(made, 'intent', 3));
     const child = await retriedPlan(made, 'unprocessed');
     expect(numbersOf(child)).toEqual(numbers(6, 7, 8));
     const service = aScriptedService();
@@ -136,7 +134,7 @@ it('the run ends as it did before rows were claimed, with who claimed them', asy
 
 it('a plan whose command died before it had claimed its rows is not sent, and the same command claims them', async () => {
   const made = await aMixedRun();
-  const journal = made.disk.readText(`${made.directory}/journal.ndjson`);
+  const journal = journalOf(made);
   const child = await retriedPlan(made, 'rejected');
   const claimed = made.disk.list('/out/sale/claims');
   expect(claimed).toHaveLength(1);
@@ -153,7 +151,7 @@ it('a plan whose command died before it had claimed its rows is not sent, and th
 
 it('what was claimed, and not noted since the command died, is noted by the next one', async () => {
   const made = await aMixedRun();
-  const journal = made.disk.readText(`${made.directory}/journal.ndjson`);
+  const journal = journalOf(made);
   const child = await retriedPlan(made, 'rejected');
   made.disk.write(`${made.directory}/journal.ndjson`, journal);
   await expect(applyRetry(child)).resolves.toBeDefined();

@@ -2,9 +2,9 @@ import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RunDirectories } from '../../src/plan/format/run-directories.js';
 import { takeOverPrepared } from '../../src/retry/claiming-plan.js';
-import { aFolder, aPlan, linesOf, type MadePlan } from '../plan/a-plan.js';
+import { aFolder, aPlan, type MadePlan } from '../plan/a-plan.js';
 import { aGateway, CHANNELS, CONVERSATIONS, MAKING_STEP, pathsOf } from '../run/a-gateway.js';
-import { aRun, entriesOf, response } from '../run/a-run.js';
+import { aRun, cutJournal, entriesOf, journalOf, response } from '../run/a-run.js';
 import { depsOf, withLock } from '../settle/an-export.js';
 import { retriedPlan } from './a-retry.js';
 
@@ -45,9 +45,9 @@ describe('what a run made before its rows are retried', () => {
     await takeOver(child);
     await takeOver(child);
     await aRun({ made: child, service: refusing(CONVERSATIONS), epoch: 9 });
-    const before = child.disk.readText(`${child.directory}/journal.ndjson`);
+    const before = journalOf(child);
     await takeOver(child);
-    expect(child.disk.readText(`${child.directory}/journal.ndjson`)).toBe(before);
+    expect(journalOf(child)).toBe(before);
     const grandchild = await retriedPlan(child, 'rejected');
     await takeOver(grandchild);
     expect([preparedIn(child), preparedIn(grandchild)]).toEqual([[['1', '2']], [['1', '2']]]);
@@ -58,9 +58,7 @@ describe('what a run made before its rows are retried', () => {
     await aRun({ made, service: refusing(CONVERSATIONS) });
     const child = await retriedPlan(made, 'rejected');
     await takeOver(child);
-    const path = `${child.directory}/journal.ndjson`;
-    const [open = ''] = linesOf(child.disk.readText(path));
-    child.disk.write(path, `${open}\n`);
+    cutJournal(child, 1);
     await takeOver(child);
     const service = aGateway();
     await aRun({ made: child, service, epoch: 9 });

@@ -1,7 +1,7 @@
 import { StopSwitch } from '../../src/run/stop.js';
 import type { Answer } from '../../src/service/answer.js';
 import { settleByDecision } from '../../src/settle/settle-rows.js';
-import { aCsvOf, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aCsvOf, aNumber, anSmsStep, aPlan, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { depsOf, lockedRun, withLock } from '../settle/an-export.js';
 import { aRun, aScriptedService, batchAnswer, failure, response, type Sent } from './a-run.js';
 
@@ -46,8 +46,6 @@ export const numbersOf = ({ rows }: MadePlan) => rows.map(({ cells }) => cells[0
 export const numbers = (...rows: number[]) => rows.map(aNumber);
 export const sentTo = (service: ReturnType<typeof aScriptedService>) =>
   service.sent.flatMap(({ body }) => body.messages?.map(({ destination }) => destination) ?? []);
-export const outputOf = ({ disk, directory }: MadePlan, name: string) =>
-  linesOf(disk.readText(`${directory}/1-sms.${name}.csv`)).slice(1);
 
 /** Refuses rows from the seventh on with their requests, and the second one alone. */
 export const refuseSome = (sent: Sent): Answer | undefined => {

@@ -188,9 +188,32 @@ export function reportOf({ plan, directory, disk }: RunOptions['made']): Promise
   return writeReport(disk.files, directory, plan);
 }
 
+type OnDisk = Pick<MadePlan, 'disk' | 'directory'>;
+
+export const journalOf = ({ disk, directory }: OnDisk) => disk.readText(`${directory}/journal.ndjson`);
+
+/** Leaves of the journal what a process wrote that died behind so many lines; gives those that it did not come to. */
+export function cutJournal(made: OnDisk, count: number): string[] {
+  const lines = linesOf(journalOf(made));
+  writeJournal(made, lines.slice(0, count));
+  return lines.slice(count);
+}
+
+export function writeJournal({ disk, directory }: OnDisk, lines: readonly string[]): void {
+  disk.write(`${directory}/journal.ndjson`, lines.map((line) => `${line}\n`).join(''));
+}
+
+/** Lines of an output of the first step, below its header. */
+export const outputOf = ({ disk, directory }: OnDisk, name: string) =>
+  linesOf(disk.readText(`${directory}/1-sms.${name}.csv`)).slice(1);
+
+/** Rows that these messages were for. */
+export const rowsOfMessages = (ids: readonly string[]) =>
+  ids.map((id) => Number(id.split('-').at(-1))).toSorted((a, b) => a - b);
+
 /** Every entry of the journal that can be read. */
 export function entriesOf(disk: MemoryDisk, directory: string): JournalEntry[] {
-  return linesOf(disk.readText(`${directory}/journal.ndjson`)).flatMap((line) => {
+  return linesOf(journalOf({ disk, directory })).flatMap((line) => {
     const entry = decodeLine(Buffer.from(line))?.entry;
     return entry === undefined ? [] : [entry];
   });

@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest';
 import type { AttemptNote } from '../../src/run/run-deps.js';
-import { aCsvOf, aFolder, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
+import { aPlanOfBatches } from '../plan/a-plan.js';
 import { aRun, aScriptedService, reportOf, response } from './a-run.js';
 
 const BUSY = response(503, { code: 503, message: 'busy', errorId: 'e', timestamp: 't' });
 
 test('each attempt is noted, and whether the breaker is open after it', async () => {
-  const files = aFolder({ 'people.csv': aCsvOf(20) });
-  const made = await aPlan({
-    files,
-    job: { steps: [anSmsStep({ batchSize: 10, limits: someLimits({ concurrency: 1 }) })] },
-  });
+  const made = await aPlanOfBatches(20, { batchSize: 10 });
   const service = aScriptedService((_sent, count) => (count > 1 && count <= 7 ? BUSY : undefined));
   const noted: AttemptNote[] = [];
 

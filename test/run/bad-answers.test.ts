@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { aContactsStep, aCsvOf, aFolder, aJob, anSmsStep, aPlan, aService, someLimits } from '../plan/a-plan.js';
+import {
+  aContactsStep,
+  aCsvOf,
+  aFolder,
+  aJob,
+  anSmsStep,
+  aPlan,
+  aPlanOfBatches,
+  aService,
+  someLimits,
+} from '../plan/a-plan.js';
 import { aRun, aScriptedService, batchAnswer, entriesOf, failure, reportOf, response, type Script } from './a-run.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(300) });
@@ -74,10 +84,7 @@ describe('a service that is not there', () => {
   });
 
   it('but may have taken every request: few are put in doubt before the run gives up', async () => {
-    const made = await aPlan({
-      files,
-      job: { steps: [anSmsStep({ batchSize: 3, limits: someLimits({ concurrency: 1 }) })] },
-    });
+    const made = await aPlanOfBatches(300, { batchSize: 3 });
     const service = aScriptedService(() => failure(true));
     const { end } = await aRun({ made, service });
     expect(end).toMatchObject({ reason: 'unavailable' });
@@ -190,8 +197,8 @@ describe('a 2xx answer', () => {
       const status = { code: 'REJECTED', description: 'Text value is missing' };
       return response(200, { ...answer, messages: messages.map((each) => ({ ...each, status })) });
     };
-    const step = anSmsStep({ batchSize: 60, limits: someLimits({ concurrency: 1 }) });
-    const made = await aPlan({ files, job: { steps: [step], guards: { ...aJob().guards, maxFailedPercent: 50 } } });
+    const guards = { ...aJob().guards, maxFailedPercent: 50 };
+    const made = await aPlanOfBatches(300, { batchSize: 60, job: { guards } });
     const { end } = await aRun({ made, service: aScriptedService(rejectAll) });
     expect(end.reason).toBe('guard');
     expect(end.detail).toMatch(/ 130 of 130 rows.*, more than maxFailedPercent 50$/);
@@ -218,5 +225,20 @@ describe('several steps', () => {
     ]);
     expect(lane.options.map(({ limits }) => limits.requestsPerSecond)).toEqual([3, 50]);
     expect(entriesOf(made.disk, made.directory).at(-1)).toMatchObject({ type: 'close', reason: 'finished' });
+  });
+});
+
+describe('a contact that fails alone', () => {
+  it('is held after three answers that say nothing, and the run comes to its end', async () => {
+    const step = aContactsStep({ limits: someLimits({ concurrency: 1 }) });
+    const made = await aPlan({ files: { 'people.csv': aCsvOf(12) }, job: { steps: [step] } });
+    const service = aScriptedService((sent) =>
+      JSON.stringify(sent.body).includes('+6590000003') ? response(500, { code: 2000 }) : undefined,
+    );
+    const { end } = await aRun({ made, service });
+    const { balance } = await reportOf(made);
+    expect(end.reason).toBe('finished');
+    expect(balance).toMatchObject({ accepted: 11, inDoubt: 1 });
+    expect(service.sent).toHaveLength(11 + 3);
   });
 });

@@ -1,19 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { fileIdsOf } from '../../src/plan/reimport/named-rows.js';
-import { aCsvOf, aFolder, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
-import { aRun, aScriptedService, duplicatesAmong, reportOf, response } from './a-run.js';
-
-const files = aFolder({ 'people.csv': aCsvOf(7) });
+import { aPlanOfBatches } from '../plan/a-plan.js';
+import { aRun, aScriptedService, duplicatesAmong, outputOf, reportOf, response, rowsOfMessages } from './a-run.js';
 
 /** A batch of 7, of which these rows are refused with the whole request that holds them. */
 async function sendWithBad(bad: readonly number[], status = 400) {
-  const made = await aPlan({ files, job: { steps: [anSmsStep({ limits: someLimits({ concurrency: 1 }) })] } });
+  const made = await aPlanOfBatches(7, { batchSize: 7 });
   const service = aScriptedService(({ rows }) =>
     rows.some((row) => bad.includes(row)) ? response(status, { code: 1002, message: 'Invalid MSISDN' }) : undefined,
   );
   const { end, lane } = await aRun({ made, service });
   const summary = await reportOf(made);
-  const rejected = linesOf(made.disk.readText(`${made.directory}/1-sms.rejections.csv`)).slice(1);
+  const rejected = outputOf(made, 'rejections');
   return { made, service, end, lane, summary, rejected };
 }
 
@@ -25,9 +23,7 @@ describe('a batch that is refused as a whole', () => {
       expect(end.reason).toBe('finished');
       expect(summary.balance).toMatchObject({ read: 7, accepted: 7 - bad.length, rejected: bad.length, inDoubt: 0 });
       expect(duplicatesAmong(service.accepted)).toEqual([]);
-      expect(service.accepted.map((id) => Number(id.split('-').at(-1))).sort()).toEqual(
-        [0, 1, 2, 3, 4, 5, 6].filter((row) => !bad.includes(row)),
-      );
+      expect(rowsOfMessages(service.accepted)).toEqual([0, 1, 2, 3, 4, 5, 6].filter((row) => !bad.includes(row)));
       expect(rejected).toEqual(
         bad.map(
           (row) =>

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { aCsvOf, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
+import { aPlanOfBatches, linesOf } from '../plan/a-plan.js';
 import { aRun, aScriptedService } from './a-run.js';
 
 /** The order of what happened: journal lines as they become durable, gates passed, calls sent. */
 async function traceOf(concurrency: number): Promise<string[]> {
-  const step = anSmsStep({ batchSize: 2, limits: someLimits({ concurrency }) });
-  const made = await aPlan({ job: { steps: [step] }, files: { 'people.csv': aCsvOf(12) } });
+  const made = await aPlanOfBatches(12, { concurrency });
   const trace: string[] = [];
   const path = `${made.directory}/journal.ndjson`;
   let synced = 0;

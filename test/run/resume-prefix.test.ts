@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { decodeLine, encodeLine, type JournalEntry } from '../../src/journal/entry-format.js';
-import { aContactsStep, aCsvOf, aFolder, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
+import { StopSwitch } from '../../src/run/stop.js';
+import { aContactsStep, aPlan, aPlanOfBatches, linesOf, someLimits } from '../plan/a-plan.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
-import { aRun, aScriptedService, duplicatesAmong, reportOf, response, type Sent } from './a-run.js';
+import {
+  aRun,
+  aScriptedService,
+  cutJournal,
+  duplicatesAmong,
+  journalOf,
+  reportOf,
+  response,
+  type Sent,
+} from './a-run.js';
 
 const BAD_ROW = 4;
 const refuseBad = ({ rows }: Sent) =>
@@ -18,10 +28,9 @@ async function aFinishedRun() {
     }
     return refuseBad(sent);
   });
-  const step = anSmsStep({ batchSize: 3, limits: someLimits({ concurrency: 2 }) });
-  const made = await aPlan({ files: aFolder({ 'people.csv': aCsvOf(9) }), job: { steps: [step] } });
+  const made = await aPlanOfBatches(9, { batchSize: 3, concurrency: 2 });
   await aRun({ made, service });
-  return { made, service, journal: made.disk.readText(`${made.directory}/journal.ndjson`) };
+  return { made, service, journal: journalOf(made) };
 }
 
 /** What the service had accepted when the journal was so far, at the most: the requests with an intent in it. */
@@ -73,10 +82,8 @@ describe('a run that is resumed from a part of its journal', () => {
 
   it('puts in doubt exactly the rows of the request that was in flight', async () => {
     const { made, journal } = await aFinishedRun();
-    const lines = linesOf(journal);
-    const firstIntent = lines.findIndex((line) => line.includes('"type":"intent"'));
-    const path = `${made.directory}/journal.ndjson`;
-    made.disk.write(path, `${lines.slice(0, firstIntent + 1).join('\n')}\n`);
+    const firstIntent = linesOf(journal).findIndex((line) => line.includes('"type":"intent"'));
+    cutJournal(made, firstIntent + 1);
     const service = aScriptedService();
     await aRun({ made, service, epoch: 2 });
     expect(service.sent.flatMap(({ rows }) => rows).sort()).toEqual([3, 4, 5, 6, 7, 8]);
@@ -89,14 +96,13 @@ describe('a run that is resumed from a part of its journal', () => {
     const service = aScriptedService();
     expect((await aRun({ made, service, epoch: 2 })).end).toEqual({ reason: 'finished', detail: '' });
     expect(service.sent).toEqual([]);
-    expect(made.disk.readText(`${made.directory}/journal.ndjson`)).toBe(journal);
+    expect(journalOf(made)).toBe(journal);
   });
 
   it('sends a contact again that was in flight: a repeated create merges', async () => {
     const made = await aPlan({ job: { steps: [aContactsStep({ limits: someLimits({ concurrency: 1 }) })] } });
     await aRun({ made });
-    const path = `${made.directory}/journal.ndjson`;
-    made.disk.write(path, `${linesOf(made.disk.readText(path)).slice(0, 2).join('\n')}\n`);
+    cutJournal(made, 2);
     const service = aScriptedService();
     await aRun({ made, service, epoch: 2 });
     expect(service.sent).toHaveLength(3);
@@ -127,6 +133,25 @@ describe('a run that is resumed from a part of its journal', () => {
     const { end } = await aRun({ made: { ...made, disk: withVersion(1) }, service, epoch: 2 });
     expect(end.reason).toBe('finished');
     expect(service.sent).toEqual([]);
+  });
+
+  it('resumes where it stopped, also where its lock file was deleted: the epochs of its journal never go back', async () => {
+    const made = await aPlanOfBatches(12);
+    const accepted: string[] = [];
+    for (const epoch of [1, 2, 1, 2]) {
+      const stop = new StopSwitch();
+      const service = aScriptedService((_sent, count) => {
+        if (count === 2) stop.request('interrupted', 'SIGTERM');
+        return undefined;
+      });
+      await aRun({ made, stop, service, epoch });
+      accepted.push(...service.accepted);
+    }
+    const { balance, state } = await reportOf(made);
+    expect(duplicatesAmong(accepted)).toEqual([]);
+    expect(accepted).toHaveLength(12);
+    expect(state).toBe('finished');
+    expect(balance).toMatchObject({ accepted: 12, unprocessed: 0 });
   });
 });
 

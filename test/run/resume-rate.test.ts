@@ -1,18 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../src/journal/entry-format.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import type { Transport } from '../../src/service/transport.js';
-import { aCsvOf, anSmsStep, aPlan, aTemplate, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
-import { aFakeClock, aFakeLane, aRun, aScriptedService, entriesOf, type RunOptions } from './a-run.js';
+import { aCsvOf, anSmsStep, aPlan, aPlanOfBatches, aTemplate, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aFakeClock, aFakeLane, aRun, aScriptedService, cutJournal, entriesOf, type RunOptions } from './a-run.js';
 import { aCheckPlan, aSession } from './a-verification-run.js';
 
 type Clock = ReturnType<typeof aFakeClock>;
-
-const aTestPlan = () =>
-  aPlan({
-    job: { steps: [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })] },
-    files: { 'people.csv': aCsvOf(6) },
-  });
 
 /** One life of a run on a clock that is shared by all of its lives; says how long ago it last sent, as its lanes were given it. */
 async function live(made: MadePlan, clock: Clock, options: Partial<RunOptions> = {}) {
@@ -34,11 +27,8 @@ async function liveAndStop(made: MadePlan, clock: Clock, { gateMs = 0, answerMs 
 }
 
 /** Leaves of the journal what stood in it when its process died in the midst of a request. */
-function dieInFlight({ disk, directory }: MadePlan): void {
-  const isIntent = ({ type }: JournalEntry) => type === 'intent';
-  const end = entriesOf(disk, directory).findIndex(isIntent) + 1;
-  const path = `${directory}/journal.ndjson`;
-  disk.write(path, `${linesOf(disk.readText(path)).slice(0, end).join('\n')}\n`);
+function dieInFlight(made: MadePlan): void {
+  cutJournal(made, entriesOf(made.disk, made.directory).findIndex(({ type }) => type === 'intent') + 1);
 }
 
 describe('the lane of a run that resumes', () => {
@@ -56,11 +46,11 @@ describe('the lane of a run that resumes', () => {
   });
 
   it('knows of no earlier request in the first process', async () => {
-    expect(await live(await aTestPlan(), aFakeClock())).toEqual([undefined]);
+    expect(await live(await aPlanOfBatches(6), aFakeClock())).toEqual([undefined]);
   });
 
   it('knows of the outcome behind the last request, which may have waited at the gate for minutes after its intent', async () => {
-    const made = await aTestPlan();
+    const made = await aPlanOfBatches(6);
     const clock = aFakeClock();
     await liveAndStop(made, clock, { gateMs: 120_000, answerMs: 30 });
     clock.advance(200);
@@ -68,7 +58,7 @@ describe('the lane of a run that resumes', () => {
   });
 
   it('holds a whole second where a request had no outcome: it may have left in the last moment of its process', async () => {
-    const made = await aTestPlan();
+    const made = await aPlanOfBatches(6);
     const clock = aFakeClock();
     await live(made, clock);
     dieInFlight(made);
@@ -88,7 +78,7 @@ describe('the lane of a run that resumes', () => {
   });
 
   it('holds it behind a process on another host, whose clock is not ours', async () => {
-    const made = await aTestPlan();
+    const made = await aPlanOfBatches(6);
     const clock = aFakeClock();
     await liveAndStop(made, clock, {});
     clock.advance(3_600_000);

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { formatTime } from '../../src/domain/stated-time.js';
 import { assertDue, stopAfter, waitUntilDue } from '../../src/run/run-times.js';
 import { StopSwitch } from '../../src/run/stop.js';
-import { aCsvOf, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
-import { aRun, aScriptedService, reportOf } from './a-run.js';
+import { aPlanOfBatches, linesOf } from '../plan/a-plan.js';
+import { aRun, aScriptedService, journalOf, outputOf, reportOf, writeJournal } from './a-run.js';
 import { FakeClock } from './fake-clock.js';
 
 const at = (clock: FakeClock, aheadMs: number) => ({ at: new Date(clock.now() + aheadMs).toISOString() });
@@ -64,14 +64,8 @@ test('a run is stopped as soon as the time after which it may not send has passe
   expect(ended.isRequested).toBe(false);
 });
 
-const aPlanOfThree = () =>
-  aPlan({
-    files: { 'people.csv': aCsvOf(6) },
-    job: { steps: [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })] },
-  });
-
 test('at notAfter what waits is given up as too late, and the run is over, with 4', async () => {
-  const made = await aPlanOfThree();
+  const made = await aPlanOfBatches(6);
   const clock = new FakeClock();
   const service = aScriptedService();
   const notAfter = at(clock, 1000);
@@ -97,14 +91,13 @@ test('at notAfter what waits is given up as too late, and the run is over, with 
     balance: { accepted: 2, unprocessed: 4, inDoubt: 0 },
   });
   expect(summary.steps[0]?.withheld).toEqual({ 'too-late': 4 });
-  const unprocessed = linesOf(made.disk.readText(`${made.directory}/1-sms.unprocessed.csv`)).slice(1);
-  expect(unprocessed).toEqual(
+  expect(outputOf(made, 'unprocessed')).toEqual(
     Array(4).fill(expect.stringContaining(`,too-late,"notAfter, ${formatTime(notAfter)}, had passed"`)),
   );
 });
 
 test('a process that was stopped over notAfter sends nothing once it wakes, before any timer is due', async () => {
-  const made = await aPlanOfThree();
+  const made = await aPlanOfBatches(6);
   const clock = new FakeClock();
   const service = aScriptedService();
   const onGate = async () => clock.jump({ wallMs: 60_000, steadyMs: 0 });
@@ -114,15 +107,14 @@ test('a process that was stopped over notAfter sends nothing once it wakes, befo
 });
 
 test('a run that was begun and is resumed after notAfter gives up what is left, whatever its journal ends with', async () => {
-  const whole = await aPlanOfThree();
+  const whole = await aPlanOfBatches(6);
   const clock = new FakeClock();
   await aRun({ made: whole, deps: { clock } });
-  const journal = linesOf(whole.disk.readText(`${whole.directory}/journal.ndjson`));
+  const journal = linesOf(journalOf(whole));
   const notAfter = at(clock, 0);
   for (let length = 1; length < journal.length; length += 1) {
-    const made = await aPlanOfThree();
-    const text = journal.slice(0, length).join('\n');
-    await made.disk.files.writeWhole(`${made.directory}/journal.ndjson`, `${text}\n`);
+    const made = await aPlanOfBatches(6);
+    writeJournal(made, journal.slice(0, length));
     const service = aScriptedService();
     const { end } = await aRun({ made, service, epoch: 2, job: { notAfter }, deps: { clock } });
     expect(service.sent).toEqual([]);
@@ -137,7 +129,7 @@ test('a run that was begun and is resumed after notAfter gives up what is left, 
 });
 
 test('a plan that was not begun is refused after notAfter', async () => {
-  const made = await aPlanOfThree();
+  const made = await aPlanOfBatches(6);
   const clock = new FakeClock();
   await expect(aRun({ made, job: { notAfter: at(clock, 0) }, deps: { clock } })).rejects.toMatchObject({
     code: 'guard',

@@ -3,7 +3,7 @@ import type { RampStage, SmsStep } from '../../src/job/job.js';
 import type { JournalEntry } from '../../src/journal/entry-format.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { assertStagePassed } from '../../src/run/waiting-stage.js';
-import { aCsvOf, anSmsStep, aPlan, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aCsvOf, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
 import {
   aFakeClock,
@@ -11,9 +11,12 @@ import {
   aScriptedService,
   duplicatesAmong,
   entriesOf,
+  journalOf,
   reportOf,
   response,
+  rowsOfMessages,
   type Script,
+  writeJournal,
 } from './a-run.js';
 
 const HOUR = 3_600_000;
@@ -31,7 +34,6 @@ const rowsIn = ({ requests }: MadePlan, stage: number) =>
     each.stage === stage ? Array.from({ length: each.rows }, (_, at) => each.first + at) : [],
   );
 
-const rowsOf = (ids: readonly string[]) => ids.map((id) => Number(id.split('-').at(-1))).toSorted((a, b) => a - b);
 const sorted = (rows: readonly number[]) => rows.toSorted((a, b) => a - b);
 const pass = (stage: number) => ({ pass: { stage, by: 'ann on here' } });
 const refuse = response(400, { code: 1002, message: 'not today' });
@@ -53,8 +55,8 @@ describe('a run with stages', () => {
     expect((await aRun({ made, service })).end.reason).toBe('finished');
     const first = rowsIn(made, 1);
     expect([first.length, rowsIn(made, 2).length, rowsIn(made, 3).length]).toEqual([6, 18, 36]);
-    expect(rowsOf(service.accepted.slice(0, 6))).toEqual(sorted(first));
-    expect(rowsOf(service.accepted)).toEqual(Array.from({ length: ROWS }, (_, at) => at));
+    expect(rowsOfMessages(service.accepted.slice(0, 6))).toEqual(sorted(first));
+    expect(rowsOfMessages(service.accepted)).toEqual(Array.from({ length: ROWS }, (_, at) => at));
     const entries = entriesOf(made.disk, made.directory);
     expectGates(made, entries);
     expect(entries.filter(({ type }) => type === 'stage')).toMatchObject([
@@ -96,7 +98,7 @@ describe('a run with stages', () => {
     const before = clock.monotonicMs();
     expect((await aRun({ made, service, epoch: 2, deps: { clock } })).end.reason).toBe('finished');
     expect(clock.monotonicMs() - before).toBe(HOUR);
-    expect(rowsOf(service.accepted)).toEqual(Array.from({ length: ROWS }, (_, at) => at));
+    expect(rowsOfMessages(service.accepted)).toEqual(Array.from({ length: ROWS }, (_, at) => at));
   });
 
   it('stops where too many of a stage are rejected, and sends the rest only once a person lets it pass', async () => {
@@ -223,7 +225,7 @@ describe('receipts of a stage', () => {
       { verdict: 'held', by: 'ramp', receipts: { delivered: 0 } },
       { verdict: 'passed', by: 'ramp', receipts: { delivered: 3 } },
     ]);
-    expect(rowsOf(service.accepted)).toEqual(Array.from({ length: ROWS }, (_, at) => at));
+    expect(rowsOfMessages(service.accepted)).toEqual(Array.from({ length: ROWS }, (_, at) => at));
   });
 
   it('are not needed where nothing says so', async () => {
@@ -240,10 +242,9 @@ describe('receipts of a stage', () => {
 it('a run that is cut off behind any line of its journal sends no row twice, and begins no stage before its time', async () => {
   const made = await aStagedPlan([{ pauseMs: HOUR }, { size: { percent: 30 } }]);
   await aRun({ made });
-  const path = `${made.directory}/journal.ndjson`;
-  const lines = made.disk.readText(path).split('\n');
-  for (let kept = 1; kept < lines.length - 1; kept += 1) {
-    made.disk.write(path, `${lines.slice(0, kept).join('\n')}\n`);
+  const lines = linesOf(journalOf(made));
+  for (let kept = 1; kept < lines.length; kept += 1) {
+    writeJournal(made, lines.slice(0, kept));
     const before = entriesOf(made.disk, made.directory);
     const begun = new Set(before.flatMap((entry) => (entry.type === 'intent' ? [entry.request] : [])));
     const service = aScriptedService();
@@ -255,7 +256,7 @@ it('a run that is cut off behind any line of its journal sends no row twice, and
     const expected = isHeld
       ? left.filter(({ stage = 0 }) => stage <= entries.filter(({ type }) => type === 'stage').length)
       : left;
-    expect(rowsOf(service.accepted), `cut behind line ${kept}`).toEqual(
+    expect(rowsOfMessages(service.accepted), `cut behind line ${kept}`).toEqual(
       sorted(expected.flatMap(({ first, rows }) => Array.from({ length: rows }, (_, at) => first + at))),
     );
   }

@@ -1,11 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { StopSwitch } from '../../src/run/stop.js';
-import { aCsvOf, aFolder, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
+import { aPlanOfBatches } from '../plan/a-plan.js';
 import { aRun, aScriptedService, entriesOf, failure, reportOf } from './a-run.js';
 
-const files = aFolder({ 'people.csv': aCsvOf(6) });
-const aTestPlan = () =>
-  aPlan({ files, job: { steps: [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })] } });
 const untilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
@@ -14,7 +12,7 @@ const untilAborted = (signal: AbortSignal) =>
 
 describe('a run that is asked to stop', () => {
   it('while a request waits at the gate sends it not: the row stays unprocessed, and a later run sends it', async () => {
-    const made = await aTestPlan();
+    const made = await aPlanOfBatches(6);
     const stop = new StopSwitch();
     const service = aScriptedService();
     const { end } = await aRun({
@@ -42,7 +40,7 @@ describe('a run that is asked to stop', () => {
   });
 
   it('as the gate opens sends it not either', async () => {
-    const made = await aTestPlan();
+    const made = await aPlanOfBatches(6);
     const stop = new StopSwitch();
     const service = aScriptedService();
     await aRun({ made, service, stop, onGate: async () => stop.request('interrupted', 'SIGTERM') });
@@ -51,7 +49,7 @@ describe('a run that is asked to stop', () => {
   });
 
   it('awaits what is in flight, and sends nothing new', async () => {
-    const made = await aTestPlan();
+    const made = await aPlanOfBatches(6);
     const stop = new StopSwitch();
     const service = aScriptedService((_sent, count) => {
       if (count === 1) stop.request('interrupted', 'SIGTERM');
@@ -65,7 +63,7 @@ describe('a run that is asked to stop', () => {
   });
 
   it('and then to abandon what is in flight puts that in doubt', async () => {
-    const made = await aTestPlan();
+    const made = await aPlanOfBatches(6);
     const stop = new StopSwitch();
     const sent: string[] = [];
     const transport = {
@@ -85,7 +83,7 @@ describe('a run that is asked to stop', () => {
   });
 
   it('before it began sends nothing, and says why in its journal', async () => {
-    const made = await aTestPlan();
+    const made = await aPlanOfBatches(6);
     const stop = new StopSwitch();
     stop.request('interrupted', 'SIGINT');
     stop.request('guard', 'too late to be the reason');
@@ -97,46 +95,9 @@ describe('a run that is asked to stop', () => {
   });
 });
 
-describe('a run that lost its lock', () => {
-  it('sends nothing after it knows', async () => {
-    const made = await aTestPlan();
-    const service = aScriptedService();
-    const lost = new Error('the lock is lost');
-    await expect(
-      aRun({
-        made,
-        service,
-        lock: {
-          assertFresh: () => {
-            throw lost;
-          },
-        },
-      }),
-    ).rejects.toBe(lost);
-    expect(service.sent).toEqual([]);
-  });
-
-  it('before a request writes no intent for it', async () => {
-    const made = await aTestPlan();
-    const lost = new Error('the lock is lost');
-    const assertFresh = () => {
-      throw lost;
-    };
-    await expect(aRun({ made, lock: { assertFresh } })).rejects.toBe(lost);
-    expect(entriesOf(made.disk, made.directory).map(({ type }) => type)).toEqual(['open']);
-  });
-
-  it('while the journal was read writes nothing: it may have read the lines of its successor', async () => {
-    const made = await aTestPlan();
-    const lost = new Error('the lock is lost');
-    await expect(aRun({ made, lock: { assertHeld: () => Promise.reject(lost) } })).rejects.toBe(lost);
-    expect(made.disk.list(made.directory)).not.toContain('journal.ndjson');
-  });
-});
-
 describe('a run that holds what it sends for as long as others say so', () => {
   it('asks for that before each intent', async () => {
-    const made = await aTestPlan();
+    const made = await aPlanOfBatches(6);
     const service = aScriptedService();
     let asked = 0;
     const refresh = async () => {
@@ -149,4 +110,18 @@ describe('a run that holds what it sends for as long as others say so', () => {
     expect(asked).toBe(service.sent.length);
     expect(asked).toBeGreaterThan(1);
   });
+});
+
+it('a stop switch takes as many listeners as there are requests in flight, and no warning is said of them', async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
+  const { nothingNew, nothingMore } = new StopSwitch();
+  for (let request = 0; request < 256; request += 1) {
+    nothingNew.addEventListener('abort', () => {});
+    nothingMore.addEventListener('abort', () => {});
+  }
+  await setImmediate();
+  expect(warnings).toEqual([]);
 });

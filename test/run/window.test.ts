@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Window } from '../../src/hours/window.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { aFolder, anInput, anSmsStep, aPlan, linesOf, refusalOf, someLimits, statesOf } from '../plan/a-plan.js';
-import { aFakeClock, aRun, aScriptedService, duplicatesAmong, reportOf } from './a-run.js';
+import { aFakeClock, aRun, aScriptedService, duplicatesAmong, reportOf, rowsOfMessages } from './a-run.js';
 
 function aWindow(changes: Partial<Window> = {}): Window {
   return {
@@ -197,7 +197,7 @@ describe('a plan with a window', () => {
     ]);
     expect(made.step.hours).toEqual({ groups: { SG: 3, DE: 3, IN: 3 }, timeZoneData: process.versions.tz });
     const ids = made.requests.flatMap(({ json }) => json.messages.map(({ clientMessageId }) => clientMessageId));
-    expect(ids.map((id) => Number(id.split('-').at(-1)))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(rowsOfMessages(ids)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
     expect(made.rows.map(({ row }) => row).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 

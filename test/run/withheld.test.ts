@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { NotSent } from '../../src/domain/row.js';
 import type { Withholding } from '../../src/run/run-deps.js';
-import { aCsvOf, aFolder, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
-import { aRun, aScriptedService, duplicatesAmong, entriesOf, reportOf } from './a-run.js';
+import { aPlanOfBatches, linesOf } from '../plan/a-plan.js';
+import {
+  aRun,
+  aScriptedService,
+  duplicatesAmong,
+  entriesOf,
+  journalOf,
+  outputOf,
+  reportOf,
+  rowsOfMessages,
+  writeJournal,
+} from './a-run.js';
 
-const files = aFolder({ 'people.csv': aCsvOf(7) });
 const OPTED_OUT: NotSent = { status: 'not-sent', code: 'opted-out', reason: 'The number is on the list stop.csv' };
 const numberOf = (row: number) => 6_590_000_000 + row;
 
@@ -22,10 +31,7 @@ function aWithholding(rows: readonly number[], fromLook = 1) {
   return withholding;
 }
 
-const aBatchOf = (batchSize = 7) =>
-  aPlan({ files, job: { steps: [anSmsStep({ batchSize, limits: someLimits({ concurrency: 1 }) })] } });
-
-const rowsOf = (ids: readonly string[]) => ids.map((id) => Number(id.split('-').at(-1))).sort();
+const aBatchOf = (batchSize = 7) => aPlanOfBatches(7, { batchSize });
 
 describe('rows that are withheld', () => {
   // The first look is before the intent, the second at the gate.
@@ -41,7 +47,7 @@ describe('rows that are withheld', () => {
       const { end } = await aRun({ made, service, deps: { withholding: aWithholding(rows, look) } });
       expect(end.reason).toBe('finished');
       const others = [0, 1, 2, 3, 4, 5, 6].filter((row) => !rows.includes(row));
-      expect(rowsOf(service.accepted)).toEqual(others);
+      expect(rowsOfMessages(service.accepted)).toEqual(others);
       expect(duplicatesAmong(service.accepted)).toEqual([]);
       const planned = JSON.parse(linesOf(made.disk.readText(`${made.directory}/1-sms.requests.ndjson`))[0] ?? '').body;
       const sent = service.sent.flatMap(({ body }) => body.messages ?? []);
@@ -59,8 +65,7 @@ describe('rows that are withheld', () => {
         withheld: { 'opted-out': rows.length },
         requests: { planned: 1, settled: 1 },
       });
-      const unprocessed = linesOf(made.disk.readText(`${made.directory}/1-sms.unprocessed.csv`)).slice(1);
-      expect(unprocessed.map((line) => line.split(',').slice(1, 8))).toEqual(
+      expect(outputOf(made, 'unprocessed').map((line) => line.split(',').slice(1, 8))).toEqual(
         rows.map((row) => [`n${row}`, '1', 'people.csv', `${row + 2}`, `${row + 1}`, 'opted-out', OPTED_OUT.reason]),
       );
     },
@@ -91,7 +96,7 @@ describe('rows that are withheld', () => {
     ).rejects.toThrow('the list is gone');
     expect(service.sent).toEqual([]);
     await aRun({ made, service, epoch: 2 });
-    expect(rowsOf(service.accepted)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(rowsOfMessages(service.accepted)).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 });
 
@@ -99,22 +104,16 @@ it('a run whose journal ends anywhere sends no row twice, loses none and sends n
   const rows = [1, 4];
   const whole = await aBatchOf(4);
   await aRun({ made: whole, deps: { withholding: aWithholding(rows, 2) } });
-  const journal = linesOf(whole.disk.readText(`${whole.directory}/journal.ndjson`));
+  const journal = linesOf(journalOf(whole));
   expect(entriesOf(whole.disk, whole.directory).filter(({ type }) => type === 'outcome').length).toBeGreaterThan(5);
   for (let length = 1; length < journal.length; length += 1) {
     const made = await aBatchOf(4);
-    await made.disk.files.writeWhole(
-      `${made.directory}/journal.ndjson`,
-      journal
-        .slice(0, length)
-        .map((line) => `${line}\n`)
-        .join(''),
-    );
+    writeJournal(made, journal.slice(0, length));
     const service = aScriptedService();
     await aRun({ made, service, epoch: 2, deps: { withholding: aWithholding(rows) } });
     const { balance } = await reportOf(made);
     expect(duplicatesAmong(service.accepted)).toEqual([]);
-    expect(rowsOf(service.accepted).filter((row) => rows.includes(row))).toEqual([]);
+    expect(rowsOfMessages(service.accepted).filter((row) => rows.includes(row))).toEqual([]);
     expect(balance.accepted + balance.inDoubt + balance.unprocessed).toBe(7);
   }
 });

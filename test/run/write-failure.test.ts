@@ -2,13 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { decodeLine } from '../../src/journal/entry-format.js';
 import { readJournal } from '../../src/journal/reader.js';
 import { stepsOf } from '../one-in.js';
-import { aCsvOf, aFolder, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
+import { aPlanOfBatches, linesOf } from '../plan/a-plan.js';
 import { aRun, aScriptedService, duplicatesAmong, reportOf } from './a-run.js';
 
 const { first, step } = stepsOf(3);
-const files = aFolder({ 'people.csv': aCsvOf(7) });
-const aFreshPlan = (concurrency: number) =>
-  aPlan({ files, job: { steps: [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency }) })] } });
+const aFreshPlan = (concurrency: number) => aPlanOfBatches(7, { concurrency });
 
 /** Operations of the disk in a run that nothing goes wrong in. */
 async function countOperations(concurrency: number): Promise<number> {

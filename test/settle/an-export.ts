@@ -5,20 +5,8 @@ import { type ExportEnd, settleByExport } from '../../src/settle/settle-export.j
 import type { LockedRun } from '../../src/settle/settle-rows.js';
 import { acquireLock, type Lock } from '../../src/storage/lock.js';
 import type { LockPorts } from '../../src/storage/lock-file.js';
-import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, type MadePlan, someLimits } from '../plan/a-plan.js';
-import { aRun, aScriptedService, failure } from '../run/a-run.js';
+import { aFolder, aNumber, type MadePlan } from '../plan/a-plan.js';
 import { FakeClock } from '../run/fake-clock.js';
-
-const PEOPLE = { 'people.csv': aCsvOf(6) };
-
-/** Three requests of two rows; the answers to these are lost. */
-export async function aRunInDoubt(lost: readonly number[] = [2]): Promise<MadePlan> {
-  const steps = [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })];
-  const made = await aPlan({ files: PEOPLE, job: { steps } });
-  const service = aScriptedService((_sent, count) => (lost.includes(count) ? failure(true) : undefined));
-  await aRun({ made, service });
-  return made;
-}
 
 const COLUMNS = [
   'umid',

@@ -1,19 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { type CancelAnswer, cancelBatches } from '../../src/settle/cancel-batches.js';
 import { settleByReceipts } from '../../src/settle/settle-receipts.js';
-import { aCsvOf, aFolder, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aPlanOfBatches, type MadePlan } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
-import { aRun, aScriptedService, batchAnswer, entriesOf, reportOf, response } from '../run/a-run.js';
+import { aRun, aScriptedService, batchAnswer, entriesOf, outputOf, reportOf, response } from '../run/a-run.js';
 import { depsOf, lockedRun, withLock } from './an-export.js';
-
-const files = aFolder({ 'people.csv': aCsvOf(6) });
 
 /** Two batches of three messages, both accepted, or answered otherwise. */
 async function anAcceptedRun(change: (answer: BatchAnswer, count: number) => object = () => ({})): Promise<MadePlan> {
-  const made = await aPlan({
-    files,
-    job: { steps: [anSmsStep({ batchSize: 3, limits: someLimits({ concurrency: 1 }) })] },
-  });
+  const made = await aPlanOfBatches(6, { batchSize: 3 });
   const service = aScriptedService((sent, count) => {
     const answer = { ...batchAnswer(sent), batchId: `b${count}` };
     return response(200, { ...answer, ...change(answer, count) });
@@ -32,10 +27,8 @@ const cancelWith = (
   withLock(made, async (lock) =>
     cancelBatches(await lockedRun(made, lock), { person: 'ann', step: 1, cancel, signal }, depsOf(made)),
   );
-const codesOf = ({ disk, directory }: MadePlan, output: string) =>
-  linesOf(disk.readText(`${directory}/1-sms.${output}.csv`))
-    .slice(1)
-    .map((line) => /,(cancelled|cancelling|partly-cancelled|QUEUED),/.exec(line)?.[1]);
+const codesOf = (made: MadePlan, output: string) =>
+  outputOf(made, output).map((line) => /,(cancelled|cancelling|partly-cancelled|QUEUED),/.exec(line)?.[1]);
 
 describe('a cancel', () => {
   test('that takes back a part of a batch leaves the whole batch in doubt: the service does not say which', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { writeReport } from '../../src/report/write-report.js';
 import { type OperatorDecision, settleByDecision } from '../../src/settle/settle-rows.js';
-import { aCsvOf, aFolder, anSmsStep, aPlan, aTemplate, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
-import { aRun, aScriptedService, entriesOf, failure, reportOf } from '../run/a-run.js';
+import { aCsvOf, aFolder, anSmsStep, aPlan, aTemplate, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aRun, aScriptedService, cutJournal, entriesOf, journalOf, outputOf, reportOf } from '../run/a-run.js';
+import { findEntry, loseSecond } from './a-run-in-doubt.js';
 import { depsOf, lockedRun, withLock } from './an-export.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(6) });
@@ -12,9 +12,7 @@ const HOUR = 3_600_000;
 async function aRunInDoubt(scheduled?: string): Promise<MadePlan> {
   const template = aTemplate(scheduled === undefined ? {} : { scheduled: { at: scheduled } });
   const steps = [anSmsStep({ batchSize: 3, limits: someLimits({ concurrency: 1 }), template })];
-  const made = await aPlan({ files, job: { steps }, nowMs: 1_800_000_000_000 });
-  await aRun({ made, service: aScriptedService((_sent, count) => (count === 2 ? failure(true) : undefined)) });
-  return made;
+  return loseSecond(await aPlan({ files, job: { steps }, nowMs: 1_800_000_000_000 }));
 }
 
 const settle = (made: MadePlan, word: Pick<OperatorDecision, 'assume' | 'confirm'>, laterMs = 0) => {
@@ -23,8 +21,6 @@ const settle = (made: MadePlan, word: Pick<OperatorDecision, 'assume' | 'confirm
   const later = { ...clock, now: () => clock.now() + laterMs };
   return withLock(made, async (lock) => settleByDecision(await lockedRun(made, lock), said, { ...deps, clock: later }));
 };
-const outputOf = ({ disk, directory }: MadePlan, name: string) =>
-  linesOf(disk.readText(`${directory}/1-sms.${name}.csv`)).slice(1);
 
 describe("a person's word", () => {
   it('that they were sent makes rows in doubt accepted, with who said so and when', async () => {
@@ -50,12 +46,12 @@ describe("a person's word", () => {
 
   it.each([0, 2, 4])('is refused when it says %i rows and there are 3', async (confirm) => {
     const made = await aRunInDoubt();
-    const before = made.disk.readText(`${made.directory}/journal.ndjson`);
+    const before = journalOf(made);
     await expect(settle(made, { assume: 'not-sent', confirm })).rejects.toMatchObject({
       code: 'bad-flag',
       message: expect.stringContaining(`--confirm says ${confirm}, expected 3`),
     });
-    expect(made.disk.readText(`${made.directory}/journal.ndjson`)).toBe(before);
+    expect(journalOf(made)).toBe(before);
   });
 
   it.each(['sent', 'not-sent'] as const)(
@@ -63,13 +59,13 @@ describe("a person's word", () => {
     async (assume) => {
       // It is 08:00 then.
       const made = await aRunInDoubt('2027-01-15T19:00:00+07:00');
-      const before = made.disk.readText(`${made.directory}/journal.ndjson`);
+      const before = journalOf(made);
       const word = { assume, confirm: 3 };
       await expect(settle(made, word, 4 * HOUR - 1)).rejects.toMatchObject({
         code: 'bad-plan',
         message: expect.stringContaining('may wait at the service until 15 January 2027 at 19:00 UTC+07:00'),
       });
-      expect(made.disk.readText(`${made.directory}/journal.ndjson`)).toBe(before);
+      expect(journalOf(made)).toBe(before);
       expect(await settle(made, word, 4 * HOUR)).toMatchObject(assume === 'sent' ? { accepted: 3 } : { notSent: 3 });
     },
   );
@@ -83,12 +79,8 @@ describe("a person's word", () => {
 
   it('is not heard while rows that were under way have no outcome', async () => {
     const made = await aRunInDoubt();
-    const path = `${made.directory}/journal.ndjson`;
-    const lines = linesOf(made.disk.readText(path)).filter((line) => line !== '');
-    const lost = lines.findIndex((line) => line.includes('"outcome"') && line.includes('"request":2'));
-    made.disk.write(path, `${lines.slice(0, lost).join('\n')}\n`);
-    const { balance } = await writeReport(made.disk.files, made.directory, made.plan);
-    expect(balance.inDoubt).toBe(3);
+    cutJournal(made, findEntry(made, 'outcome', 2));
+    expect((await reportOf(made)).balance.inDoubt).toBe(3);
     await expect(settle(made, { assume: 'not-sent', confirm: 3 })).rejects.toThrow('it ended with 3 rows under way');
   });
 });

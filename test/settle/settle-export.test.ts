@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readHistory } from '../../src/registry/read-runs.js';
 import { RegistryState } from '../../src/registry/registry-state.js';
-import { aNumber, linesOf, type MadePlan } from '../plan/a-plan.js';
-import { entriesOf, reportOf } from '../run/a-run.js';
-import { anExported, aRunInDoubt, csvOf, type ExportCells, other, settleWith } from './an-export.js';
+import { aNumber, type MadePlan } from '../plan/a-plan.js';
+import { entriesOf, journalOf, outputOf, reportOf } from '../run/a-run.js';
+import { aRunInDoubt } from './a-run-in-doubt.js';
+import { anExported, csvOf, type ExportCells, other, settleWith } from './an-export.js';
 
 /** Rows 2 and 3 are in doubt. */
 const ACCEPTED = [0, 1, 4, 5];
@@ -13,8 +14,6 @@ const exportedOf = (made: MadePlan, rows: readonly number[], cells: ExportCells 
 const holding = (made: MadePlan, rows: readonly number[], cells: ExportCells = {}) =>
   csvOf([other(), ...exportedOf(made, rows, cells), other()]);
 const reasonsOf = (left: Readonly<Record<string, number>>) => Object.keys(left).join('\n');
-const outputOf = ({ disk, directory }: MadePlan, name: string) =>
-  linesOf(disk.readText(`${directory}/1-sms.${name}.csv`)).slice(1);
 
 describe('rows in doubt that the export holds', () => {
   it('are accepted with their umid, or rejected with the reason that it gives', async () => {
@@ -109,11 +108,11 @@ describe('rows in doubt that the export holds', () => {
 describe('rows in doubt that the export lacks', () => {
   it('stay in doubt, though it holds every other message of the run, and of hours before and after it', async () => {
     const made = await aRunInDoubt();
-    const before = made.disk.readText(`${made.directory}/journal.ndjson`);
+    const before = journalOf(made);
     const { settled, left } = await settleWith(made, holding(made, ACCEPTED));
     expect([settled, left]).toEqual([NOTHING, { 'the export lacks it, which proves nothing': 2 }]);
     expect(await reportOf(made)).toMatchObject({ exitCode: 3, balance: { accepted: 4, inDoubt: 2, unprocessed: 0 } });
-    expect(made.disk.readText(`${made.directory}/journal.ndjson`)).toBe(before);
+    expect(journalOf(made)).toBe(before);
   });
 
   it('stay in doubt beside those that it holds, and a line that cannot be read is named', async () => {

@@ -3,23 +3,31 @@ import { fileIdsOf } from '../../src/plan/reimport/named-rows.js';
 import { readHistory } from '../../src/registry/read-runs.js';
 import { RegistryState } from '../../src/registry/registry-state.js';
 import { StopSwitch } from '../../src/run/stop.js';
+import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import { acquireLock } from '../../src/storage/lock.js';
-import { aNumber, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
+import { aNumber, aPlan, aPlanOfBatches, linesOf, type MadePlan } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
 import { retry } from '../retry/a-retry.js';
-import { aRun, aScriptedService, entriesOf, failure, reportOf } from '../run/a-run.js';
 import {
-  aRunInDoubt,
+  aRun,
+  aScriptedService,
   cutJournal,
-  depsOf,
-  files,
-  findEntry,
-  JOB,
-  join,
-  loseSecond,
+  entriesOf,
+  failure,
+  journalOf,
   outputOf,
-  settlesOf,
-} from './a-run-in-doubt.js';
+  reportOf,
+  writeJournal,
+} from '../run/a-run.js';
+import { aRunInDoubt, findEntry } from './a-run-in-doubt.js';
+import { depsOf } from './an-export.js';
+
+const JOB = '/out/sale';
+const join = (made: MadePlan) => joinReceipts(made, { ...depsOf(made), isProcessAlive: () => true });
+const lockByOther = (made: MadePlan) =>
+  acquireLock({ ...depsOf(made), owner: { host: 'here', pid: 9, instance: 'i9' } }, JOB);
+const settlesOf = ({ disk, directory }: MadePlan) =>
+  entriesOf(disk, directory).flatMap((entry) => (entry.type === 'settle' ? [entry] : []));
 
 describe('rows in doubt with a receipt', () => {
   it('are settled: accepted with their umid, or rejected with the code of the receipt', async () => {
@@ -100,10 +108,10 @@ describe('rows in doubt with a receipt', () => {
 
   it('stay in doubt where they are only queued: such a message may be refused, or taken back', async () => {
     const made = await aRunInDoubt();
-    const before = made.disk.readText(`${made.directory}/journal.ndjson`);
+    const before = journalOf(made);
     receive(made, aReceiptLine(made, 2, { state: 'queued' }), aReceiptLine(made, 3, { state: 'queued' }));
     expect(await join(made)).toMatchObject({ summary: { balance: { inDoubt: 2 }, deliveries: { queued: 2 } } });
-    expect(made.disk.readText(`${made.directory}/journal.ndjson`)).toBe(before);
+    expect(journalOf(made)).toBe(before);
   });
 
   it.each([
@@ -122,8 +130,7 @@ describe('rows in doubt with a receipt', () => {
   });
 
   it('go to the journal by the thousand, each once, and the history still finds the end of the run', async () => {
-    const steps = [anSmsStep({ batchSize: 1200, input: { ...anSmsStep().input, files: ['many.csv'] } })];
-    const made = await aPlan({ files, job: { steps } });
+    const made = await aPlanOfBatches(2400, { batchSize: 1200, concurrency: 4 });
     // The first requests, of 10 and 100 rows, are a trial; the two behind them are in flight together.
     await aRun({ made, service: aScriptedService((_sent, count) => (count > 2 ? failure(true) : undefined)) });
     const rows = Array.from({ length: 2290 }, (_, row) => 110 + row);
@@ -135,10 +142,9 @@ describe('rows in doubt with a receipt', () => {
     const settles = settlesOf(made);
     expect(settles.map((entry) => entry.rows.length)).toEqual([1000, 1000, 290]);
     expect(settles.flatMap((entry) => entry.rows.map(([row]) => row))).toEqual(rows);
-    const path = `${made.directory}/journal.ndjson`;
-    const withoutClose = linesOf(made.disk.readText(path)).slice(0, -1);
+    const withoutClose = linesOf(journalOf(made)).slice(0, -1);
     expect(withoutClose.slice(-3).join('\n').length).toBeGreaterThan(1 << 16);
-    made.disk.write(path, `${withoutClose.join('\n')}\n`);
+    writeJournal(made, withoutClose);
     expect((await readHistory(made.disk.files, JOB, new RegistryState())).map(({ state }) => state)).toEqual([
       'finished',
     ]);
@@ -151,14 +157,13 @@ describe('a receipt', () => {
     ['for another subaccount', { subAccountId: 'other' }],
   ])('that is forged %s settles nothing, and leaves no trace in the journal', async (_how, payload) => {
     const made = await aRunInDoubt();
-    const path = `${made.directory}/journal.ndjson`;
-    const before = made.disk.readText(path);
+    const before = journalOf(made);
     receive(made, aReceiptLine(made, 2, { payload }));
     expect(await join(made)).toMatchObject({
       receipts: { own: 0, foreign: 1 },
       summary: { balance: { inDoubt: 2 }, exitCode: 3 },
     });
-    expect(made.disk.readText(path)).toBe(before);
+    expect(journalOf(made)).toBe(before);
   });
 
   it('changes nothing of a row that has its verdict already', async () => {
@@ -189,8 +194,7 @@ describe('a receipt', () => {
 describe('a runner', () => {
   it('that has the job is not disturbed: nothing is written, and it is said', async () => {
     const made = await aRunInDoubt();
-    const deps = depsOf(made.disk, 9);
-    const lock = await acquireLock(deps, JOB);
+    const lock = await lockByOther(made);
     receive(made, aReceiptLine(made, 2));
     const before = made.disk.snapshot('/out');
     expect(await join(made)).toMatchObject({ kind: 'held', said: expect.stringContaining('process 9') });
@@ -202,7 +206,7 @@ describe('a runner', () => {
 
   it('may hold the job for another run while deliveries of a finished one, with nothing to settle, are written', async () => {
     const made = await aRunInDoubt();
-    const lock = await acquireLock(depsOf(made.disk, 9), JOB);
+    const lock = await lockByOther(made);
     receive(made, aReceiptLine(made, 0));
     expect(await join(made)).toMatchObject({ kind: 'joined', summary: { deliveries: { delivered: 1 } } });
     await lock.release();
@@ -210,9 +214,13 @@ describe('a runner', () => {
 
   it('finds the lock free afterwards, and resumes a run that had stopped', async () => {
     const stop = new StopSwitch();
-    const steps = [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })];
-    const made = await aPlan({ files, job: { steps } });
-    await aRun({ made, stop, service: loseSecond(stop, 'stop') });
+    const made = await aPlanOfBatches(6);
+    const loseSecond = aScriptedService((_sent, count) => {
+      if (count !== 2) return undefined;
+      stop.request('interrupted', 'SIGTERM');
+      return failure(true);
+    });
+    await aRun({ made, stop, service: loseSecond });
     receive(made, aReceiptLine(made, 2), aReceiptLine(made, 3));
     expect(await join(made)).toMatchObject({ settled: { accepted: 2 }, summary: { state: 'stopped', exitCode: 75 } });
     const service = aScriptedService();
@@ -227,11 +235,10 @@ describe('a runner', () => {
 
   it('that lost its lock has no last word behind what was settled', async () => {
     const made = await aRunInDoubt();
-    const late = cutJournal(made, findEntry(made, 'outcome', 2) + 1)[0];
+    const [late = ''] = cutJournal(made, findEntry(made, 'outcome', 2) + 1);
     receive(made, aReceiptLine(made, 2), aReceiptLine(made, 3));
     await join(made);
-    const path = `${made.directory}/journal.ndjson`;
-    made.disk.write(path, `${made.disk.readText(path)}${late}\n`);
+    writeJournal(made, [...linesOf(journalOf(made)), late]);
     // The third request was in flight beside the second.
     const settled = { accepted: 4, inDoubt: 2, unprocessed: 0 };
     expect(await reportOf(made)).toMatchObject({ state: 'unfinished', balance: settled });
@@ -247,7 +254,7 @@ describe('nothing is done', () => {
     const before = made.disk.snapshot('/out');
     expect(await join(made)).toEqual({ kind: 'nothing' });
     expect(made.disk.snapshot('/out')).toEqual(before);
-    const draft = await aPlan({ files });
+    const draft = await aPlan();
     receive(draft, aReceiptLine(draft, 0));
     expect(await join(draft)).toEqual({ kind: 'nothing' });
     expect(draft.disk.has(`${draft.directory}/summary.json`)).toBe(false);

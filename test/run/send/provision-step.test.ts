@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../src/journal/entry-format.js';
 import { StopSwitch } from '../../../src/run/stop.js';
-import { aFolder, aPlan, linesOf, type MadePlan } from '../../plan/a-plan.js';
+import { aFolder, aPlan, type MadePlan } from '../../plan/a-plan.js';
 import { ownError } from '../../service/an-answer.js';
 import { aGateway, CHANNELS, CONVERSATIONS, MAKING_STEP, pathsOf, WEBHOOKS } from '../a-gateway.js';
 import { LOST, lostAtGate } from '../a-lost-lock.js';
-import { aRun, entriesOf, failure, response, slowFiles } from '../a-run.js';
+import { aRun, cutJournal, entriesOf, failure, response, slowFiles } from '../a-run.js';
 
 const SAID = 'may have succeeded, but its id is unknown';
 
@@ -13,12 +13,10 @@ const files = aFolder({ 'people.csv': 'name\nAnn\n' });
 const aTestPlan = () => aPlan({ files, job: { steps: [MAKING_STEP] } });
 
 /** Leaves of the journal what stood in it when the process died: all before the first entry that fits, and that one. */
-function cutBehind({ disk, directory }: MadePlan, fits: (entry: JournalEntry) => boolean): void {
-  const path = `${directory}/journal.ndjson`;
-  const last = entriesOf(disk, directory).findIndex(fits);
+function cutBehind(made: MadePlan, fits: (entry: JournalEntry) => boolean): void {
+  const last = entriesOf(made.disk, made.directory).findIndex(fits);
   expect(last).not.toBe(-1);
-  const lines = linesOf(disk.readText(path)).slice(0, last + 1);
-  disk.write(path, `${lines.join('\n')}\n`);
+  cutJournal(made, last + 1);
 }
 
 const isPreparing = (what: string) => (entry: JournalEntry) =>

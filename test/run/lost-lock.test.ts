@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
+import { encodeLine } from '../../src/journal/entry-format.js';
+import { watchJournal } from '../../src/registry/find-faults.js';
+import { readHistory } from '../../src/registry/read-runs.js';
+import { RegistryState } from '../../src/registry/registry-state.js';
+import { StopSwitch } from '../../src/run/stop.js';
 import { acquireLock } from '../../src/storage/lock.js';
 import { LEASE_MS, type LockPorts } from '../../src/storage/lock-file.js';
-import { aCsvOf, aFolder, anSmsStep, aPlan, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aPlanOfBatches, linesOf, type MadePlan } from '../plan/a-plan.js';
 import { LOST, lostAtGate } from './a-lost-lock.js';
-import { aRun, aScriptedService, duplicatesAmong, entriesOf, reportOf } from './a-run.js';
+import { aRun, aScriptedService, duplicatesAmong, entriesOf, journalOf, reportOf, writeJournal } from './a-run.js';
 import { FakeClock } from './fake-clock.js';
-
-const files = aFolder({ 'people.csv': aCsvOf(6) });
-
-const aTestPlan = ({ concurrency = 1, batchSize = 2 } = {}) =>
-  aPlan({ files, job: { steps: [anSmsStep({ batchSize, limits: someLimits({ concurrency }) })] } });
 
 describe('a lock that is lost while a request waits at the gate', () => {
   it.each([1, 4])(
     'keeps it from leaving, where %i may be in flight; the next run sends what it held',
     async (concurrency) => {
-      const made = await aTestPlan({ concurrency });
+      const made = await aPlanOfBatches(6, { concurrency });
       const service = aScriptedService();
       await expect(aRun({ made, service, ...lostAtGate() })).rejects.toBe(LOST);
       expect(service.sent).toEqual([]);
@@ -27,7 +27,7 @@ describe('a lock that is lost while a request waits at the gate', () => {
   );
 
   it('gets an outcome for each request: not sent, for certain', async () => {
-    const made = await aTestPlan();
+    const made = await aPlanOfBatches(6);
     await expect(aRun({ made, ...lostAtGate(1) })).rejects.toBe(LOST);
     const outcomes = entriesOf(made.disk, made.directory).filter(({ type }) => type === 'outcome');
     expect(outcomes.map((entry) => 'result' in entry && entry.result.kind).sort()).toEqual([
@@ -38,7 +38,7 @@ describe('a lock that is lost while a request waits at the gate', () => {
   });
 
   it('keeps it from leaving as well where only the clocks tell it', async () => {
-    const made = await aTestPlan();
+    const made = await aPlanOfBatches(6);
     const service = aScriptedService();
     // The first time before the intent, then behind the look at the gate.
     let asked = 0;
@@ -51,6 +51,69 @@ describe('a lock that is lost while a request waits at the gate', () => {
     expect(entriesOf(made.disk, made.directory).at(-1)).toMatchObject({ result: { kind: 'again' } });
   });
 });
+
+describe('a run that lost its lock', () => {
+  const assertFresh = () => {
+    throw LOST;
+  };
+
+  it('writes no intent for a request, nor sends one, after its clocks tell it', async () => {
+    const made = await aPlanOfBatches(6);
+    const service = aScriptedService();
+    await expect(aRun({ made, service, lock: { assertFresh } })).rejects.toBe(LOST);
+    expect(service.sent).toEqual([]);
+    expect(entriesOf(made.disk, made.directory).map(({ type }) => type)).toEqual(['open']);
+  });
+
+  it('while the journal was read writes nothing: it may have read the lines of its successor', async () => {
+    const made = await aPlanOfBatches(6);
+    await expect(aRun({ made, lock: { assertHeld: () => Promise.reject(LOST) } })).rejects.toBe(LOST);
+    expect(made.disk.list(made.directory)).not.toContain('journal.ndjson');
+  });
+
+  it('behind its last request does not close the run', async () => {
+    const made = await aPlanOfBatches(12);
+    const service = aScriptedService();
+    const assertHeld = async () => {
+      if (service.sent.length === 6) throw LOST;
+    };
+    await expect(aRun({ made, service, lock: { assertHeld } })).rejects.toBe(LOST);
+    expect(entriesOf(made.disk, made.directory).map(({ type }) => type)).not.toContain('close');
+  });
+
+  it('has no last word: its late line does not make an unfinished run look finished', async () => {
+    const made = await aPlanOfBatches(6);
+    const stop = new StopSwitch();
+    stop.request('unauthorized', 'HTTP 401');
+    await aRun({ made, stop, epoch: 2 });
+    const late = { type: 'close', at: 1, reason: 'finished', detail: '' } as const;
+    const line = encodeLine({ epoch: 1, seq: 3, durable: 2, entry: late }).toString();
+    writeJournal(made, [...linesOf(journalOf(made)), ...linesOf(line)]);
+    const [run] = await readHistory(made.disk.files, '/out/sale', new RegistryState());
+    expect(run?.state).toBe('stopped');
+  });
+});
+
+it.each(['removed', 'replaced'])(
+  'a journal that is %s before the first request leaves keeps it from leaving',
+  async (how) => {
+    const made = await aPlanOfBatches(6);
+    const { files } = made.disk;
+    const held = await acquireLock(depsOf(made, 1, new FakeClock()), '/out/job');
+    const path = `${made.directory}/journal.ndjson`;
+    const service = aScriptedService();
+    const onGate = async () => {
+      await files.remove(path);
+      if (how === 'replaced') await files.writeWhole(path, '');
+    };
+
+    const run = aRun({ made, service, lock: watchJournal(files, path, held), onGate });
+
+    await expect(run).rejects.toMatchObject({ code: 'registry-mismatch' });
+    expect(service.sent).toEqual([]);
+    await held.release();
+  },
+);
 
 describe('two runners, of which one has clocks that stood still', () => {
   /** Another takes the job, and applies the plan to its end, right after the first one learnt for the n-th time that it holds the lock. */
@@ -85,7 +148,7 @@ describe('two runners, of which one has clocks that stood still', () => {
     [2, 0],
     [3, 6],
   ])('send no row twice, and lose none: overtaken after look %i', async (look, inDoubt) => {
-    const made = await aTestPlan({ batchSize: 6 });
+    const made = await aPlanOfBatches(6, { batchSize: 6 });
     const service = await overtakenAfter(made, look);
     expect(duplicatesAmong(service.accepted)).toEqual([]);
     expect(service.accepted).toHaveLength(6);
@@ -93,7 +156,7 @@ describe('two runners, of which one has clocks that stood still', () => {
   });
 
   it('hold what was about to leave, and send no row twice, where several are in flight', async () => {
-    const made = await aTestPlan({ concurrency: 4 });
+    const made = await aPlanOfBatches(6, { concurrency: 4 });
     const service = await overtakenAfter(made, 4);
     expect(duplicatesAmong(service.accepted)).toEqual([]);
     const { balance } = await reportOf(made);
