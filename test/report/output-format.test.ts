@@ -57,12 +57,17 @@ describe('NDJSON line', () => {
   });
 });
 
-/** Text as it comes out of a file that was read: no lone surrogates, no NUL. */
-const text = fc.string({
-  unit: fc.constantFrom('a', 'é', '😀', ' ', '"', "'", ',', ';', '\t', '\n', '\r', '=', '+', '-', '@', '|', '＝', '5'),
-  maxLength: 12,
-});
-const name = fc.stringMatching(/^[=+@'-]?[a-z][a-z ,;"|'=-]{0,8}[a-z]$/);
+/** All that a file can hold: NUL and halves of characters are refused when it is read. */
+const text = fc
+  .oneof(
+    fc.string({ unit: 'binary', maxLength: 6 }),
+    fc.string({
+      unit: fc.constantFrom(...'aé😀5\\ "\',;\t\n\r=+-@|＝\uFEFF'),
+      maxLength: 12,
+    }),
+  )
+  .filter((each) => !/[\0\p{Surrogate}]/u.test(each));
+const name = text.map((each) => each.trim()).filter((each) => each !== '');
 
 describe('a workbook', () => {
   it('keeps what was written though its bytes are filled anew, as the writer of outputs does', async () => {
@@ -103,9 +108,12 @@ describe('rejections that are read again', () => {
     { format: 'csv' },
     { format: 'csv', csv: { delimiter: ';', bom: true } },
     { format: 'xlsx' },
+    { format: 'ndjson' },
   ];
+  const recordsOf = (columns: readonly string[], rows: readonly (readonly (string | undefined)[])[]) =>
+    rows.map((cells) => Object.fromEntries(columns.map((column, at) => [column, cells[at]])));
 
-  it('from CSV and from a sheet give back the columns and the cells of the rows, whatever stands in them', async () => {
+  it('in every form give back the columns and the cells of the rows, whatever stands in them', async () => {
     const table = fc
       .uniqueArray(name, { selector: (each) => each.trim(), minLength: 1, maxLength: 5 })
       .chain((columns) =>
@@ -120,15 +128,15 @@ describe('rejections that are read again', () => {
     await fc.assert(
       fc.asyncProperty(table, fc.constantFrom(...FORMS), async ([columns, rows], form) => {
         const read = await readWhole(await write(form, columns, rows));
-        expect(read.columns).toEqual(columns);
-        expect(read.cells).toEqual(rows);
+        if (form.format !== 'ndjson') expect(read.columns).toEqual(columns);
+        expect(recordsOf(read.columns, read.cells)).toEqual(recordsOf(columns, rows));
         expect(read.faults).toEqual(rows.map(() => undefined));
       }),
-      { numRuns: runsOf(90) },
+      { numRuns: runsOf(120) },
     );
   });
 
-  it('from NDJSON give them back too, and what was missing is missing', async () => {
+  it('from NDJSON lack what was missing', async () => {
     const read = await readWhole(
       await write(
         { format: 'ndjson' },
