@@ -32,12 +32,12 @@ export class OwnerLookup implements RowOwners {
 
   async find(step: Step, ownId: string): Promise<FoundRow> {
     const id = readRowId(ownId);
-    if (id === undefined) return { place: undefined, refusal: undefined };
+    if (id === undefined) return { digest: undefined, refusal: undefined };
     const refusal = await this.#refuse(step, id);
     if (refusal === undefined) await this.#twins.load(id.file);
     const isOwn = ({ kind, number }: Step) => kind === step.kind && number === step.number;
     const known = this.#rows.filesOf(id.file).find((each) => isOwn(each.step));
-    return { place: known && { digest: digestOfRows(known.input), row: id.row }, refusal };
+    return { digest: known && digestOfRows(known.input), refusal };
   }
 
   refuseTwin(step: number, id: string, key: string): RowRefusal | undefined {

@@ -14,10 +14,17 @@ import { listFilesOf } from './claim-rows.js';
 import type { JobRows } from './job-rows.js';
 import type { PastRun } from './read-runs.js';
 
-/** Numbers, or sessions, each with the place of the row that has it. */
+/** Numbers, or sessions, each with the row of the file that has it. */
 interface Keys {
   find(key: string): number | undefined;
-  add(key: string, place: number): void;
+  add(key: string, row: number): void;
+}
+
+/** What a run sent of the rows of a file, or may send. */
+interface KeysOfFile {
+  readonly run: string;
+  readonly file: string;
+  readonly keys: Keys;
 }
 
 /** What is sent, or may be, of the files that one plan read. */
@@ -25,11 +32,7 @@ interface Family {
   /** A run that had rows of them and is gone: nothing says any more to whom it sent. */
   readonly gone: string | undefined;
   /** By step. */
-  readonly keys: ReadonlyMap<string, Keys>;
-  /** By place: the number of the row in its file, and the index of its file in a plan. */
-  readonly rows: readonly number[];
-  readonly in: readonly number[];
-  readonly files: readonly { readonly file: string; readonly run: string }[];
+  readonly keys: ReadonlyMap<string, readonly KeysOfFile[]>;
 }
 
 /**
@@ -73,12 +76,14 @@ export class Twins {
     const id = readRowId(ownId);
     const { name = '', comparesBy } = this.#steps[step - 1] ?? {};
     const family = id && this.#loaded.get(id.file);
-    const place = family?.keys.get(name)?.find(key) ?? -1;
-    const twin = family?.files[family.in[place] ?? -1];
-    if (twin === undefined) return undefined;
-    const isItself = atAnyTime(twin.file) === atAnyTime(id?.file ?? '') && family?.rows[place] === id?.row;
-    const skip = { code: 'duplicate', reason: `A row of plan ${twin.run} has the same ${comparesBy}` } as const;
-    return isItself ? undefined : { kind: 'skipped', skip };
+    for (const { run, file, keys } of family?.keys.get(name) ?? []) {
+      const row = keys.find(key);
+      if (row === undefined) continue;
+      const isItself = atAnyTime(file) === atAnyTime(id?.file ?? '') && row === id?.row;
+      const skip = { code: 'duplicate', reason: `A row of plan ${run} has the same ${comparesBy}` } as const;
+      return isItself ? undefined : { kind: 'skipped', skip };
+    }
+    return undefined;
   }
 
   /** The files that were read with one, by the run that took it, first of all for the account; else by a plan that was never begun. */
@@ -91,25 +96,22 @@ export class Twins {
   }
 
   async #readFamily(files: ReadonlySet<string>): Promise<Family> {
-    const keys = new Map<string, Keys>();
-    const [rows, places]: [number[], number[]] = [[], []];
-    const read = new Map<string, { at: number; file: string; run: string }>();
+    const keys = new Map<string, KeysOfFile[]>();
     for (const run of this.#rows.runs.values()) {
       if (!this.#counts(run, files)) continue;
-      for (const step of run.plan.steps) {
-        const name = nameAmongKind(run.plan.steps, step.number);
+      const { plan } = run;
+      for (const step of plan.steps) {
+        const name = nameAmongKind(plan.steps, step.number);
         const comparesBy = this.#steps.find((each) => each.name === name)?.comparesBy;
         if (comparesBy === undefined) continue;
-        const own = remember(keys, name, () => createKeys(comparesBy));
-        for await (const { key, id } of this.#readSent(run, step, files)) {
-          own.add(key, rows.length);
-          rows.push(id.row);
-          const from = { file: id.file, run: run.plan.id };
-          places.push(remember(read, `${from.run} ${from.file}`, () => ({ at: read.size, ...from })).at);
-        }
+        const own = new Map<string, Keys>();
+        for await (const { key, id } of this.#readSent(run, step, files))
+          remember(own, id.file, () => createKeys(comparesBy)).add(key, id.row);
+        const found = [...own].map(([file, each]) => ({ run: plan.id, file, keys: each }));
+        remember(keys, name, (): KeysOfFile[] => []).push(...found);
       }
     }
-    return { gone: this.#findGone(files), keys, rows, in: places, files: [...read.values()] };
+    return { gone: this.#findGone(files), keys };
   }
 
   /** Rows of the files that a step of a plan sent, or may send. */
@@ -178,7 +180,7 @@ const UNSENT: readonly CurrentRowStatus[] = ['rejected', 'not-sent', 'moved'];
 function createKeys(what: 'number' | 'session'): Keys {
   const numbers = new NumberSet();
   if (what === 'number')
-    return { find: (key) => numbers.find(Number(key)), add: (key, place) => numbers.add(Number(key), place) };
+    return { find: (key) => numbers.find(Number(key)), add: (key, row) => numbers.add(Number(key), row) };
   const sessions = new Map<string, number>();
-  return { find: (key) => sessions.get(key), add: (key, place) => sessions.set(key, place) };
+  return { find: (key) => sessions.get(key), add: (key, row) => sessions.set(key, row) };
 }

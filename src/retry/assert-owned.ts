@@ -2,7 +2,7 @@ import { quoteWord, UserError } from '../domain/errors.js';
 import { formatRowId } from '../kinds/ids.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import { digestOfRows, type Plan } from '../plan/format/plan-file.js';
-import { fileIdsOf, type PlanAt, readNamedRows, readRowsOfOthers } from '../plan/reimport/named-rows.js';
+import { fileIdsOf, type PlanAt, RowTable, readNamedRows, readRowsOfOthers } from '../plan/reimport/named-rows.js';
 import { JobRows } from '../registry/job-rows.js';
 import { OwnerLookup } from '../registry/owner-lookup.js';
 import type { PastRun } from '../registry/read-runs.js';
@@ -83,7 +83,7 @@ async function assertFree(rows: JobRows, run: PlanAt): Promise<void> {
     const { refusal } = await owners.find(step, formatRowId(id));
     const twin =
       row.state === 'planned' ? owners.refuseTwin(step.number, formatRowId(id), row.facts[0] ?? '') : undefined;
-    const copy = own.get(`${step.number} ${rows.digestOf(id.file)} ${id.row}`);
+    const copy = step.inputs[own.get({ file: `${step.number} ${rows.digestOf(id.file)}`, row: id.row }) ?? -1]?.file;
     const found =
       reasonOf(refusal ?? twin) ??
       (copy && `it stands in ${copy} too, and can be sent from there now: remove one of them`);
@@ -101,16 +101,12 @@ async function assertFree(rows: JobRows, run: PlanAt): Promise<void> {
 
 /**
  * Rows that a plan would send from its own files. One that another plan has claimed, from the rejections of a draft, is a problem; of files
- * whose rows came back too they are given, with the file.
+ * whose rows came back too they are given, by step and digest of the file, with its index.
  */
-async function readOwnRows(
-  rows: JobRows,
-  run: PlanAt,
-  add: (found: string, where: string) => void,
-): Promise<Map<string, string>> {
+async function readOwnRows(rows: JobRows, run: PlanAt, add: (found: string, where: string) => void): Promise<RowTable> {
   const { plan } = run;
   const { claims } = rows.registry;
-  const found = new Map<string, string>();
+  const found = new RowTable();
   if (plan.retryOf !== undefined) return found;
   for (const step of plan.steps) {
     const { kind, number, inputs } = step;
@@ -127,7 +123,8 @@ async function readOwnRows(
       const owner = owners.findLast((each) => each !== plan.id);
       const claimed = `plan ${owner} has claimed the row from a rejections file: remove it from this one`;
       if (owner !== undefined) add(claimed, `${input.file}:${row.line}`);
-      if (cameBack.has(digestOfRows(input))) found.set(`${number} ${digestOfRows(input)} ${row.row}`, input.file);
+      const digest = digestOfRows(input);
+      if (cameBack.has(digest)) found.set({ file: `${number} ${digest}`, row: row.row }, row.file);
     }
   }
   return found;

@@ -37,7 +37,7 @@ import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 /** No other plan has a row. */
 export const NO_OWNERS: RowOwners = {
   findDigest: () => undefined,
-  find: async () => ({ place: undefined, refusal: undefined }),
+  find: async () => ({ digest: undefined, refusal: undefined }),
   refuseTwin: () => undefined,
 };
 

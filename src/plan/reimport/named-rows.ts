@@ -1,3 +1,4 @@
+import { remember } from '../../domain/is-object.js';
 import { fileIdOf, formatRowId, OF_A_TEST, type RowId, readRowId } from '../../kinds/ids.js';
 import type { Files } from '../../storage/files.js';
 import { digestOfRows, type Plan, type PlannedStep } from '../format/plan-file.js';
@@ -90,44 +91,66 @@ export async function* readRowsOfOthers(files: Files, run: PlanAt): AsyncGenerat
   }
 }
 
+const PAGE_ROWS = 256;
+
+/** An integer of 32 bits for each of many rows, by their ids: 4 bytes a row, where a Map by the texts of the ids takes over 100. */
+export class RowTable {
+  /** By file: of each 256 of its rows what is kept; 0 for none, so that what is not negative stands one higher. */
+  readonly #files = new Map<string, Map<number, Int32Array>>();
+
+  get({ file, row }: RowId): number | undefined {
+    const kept = this.#files.get(file)?.get(Math.floor(row / PAGE_ROWS))?.[row % PAGE_ROWS] ?? 0;
+    return kept === 0 ? undefined : kept > 0 ? kept - 1 : kept;
+  }
+
+  set({ file, row }: RowId, value: number): void {
+    const pages = remember(this.#files, file, () => new Map<number, Int32Array>());
+    const page = remember(pages, Math.floor(row / PAGE_ROWS), () => new Int32Array(PAGE_ROWS));
+    page[row % PAGE_ROWS] = value < 0 ? value : value + 1;
+  }
+}
+
 /** Where a row stands in a plan: the index of a planned one, and what became of any other. */
 export interface PlaceInPlan {
   readonly step: PlannedStep;
   readonly state: number | 'refused' | 'left-out' | 'skipped';
 }
 
+interface PlacesInStep {
+  readonly step: PlannedStep;
+  readonly places: RowTable;
+}
+
 const OTHER_STATES = ['refused', 'left-out', 'skipped'] as const;
 
 /** Where rows stand in a plan, by their ids; it is read once. */
 export class RowPlaces {
-  /** By step: of each file that has rows in it, by their numbers, the index of a planned row; below 0 another state. */
-  readonly #steps: readonly { step: PlannedStep; files: ReadonlyMap<string, readonly number[]> }[];
+  /** By step: of each row the index of a planned one; below 0 another state. */
+  readonly #steps: readonly PlacesInStep[];
 
   static async read(files: Files, run: PlanAt): Promise<RowPlaces> {
-    const steps: { step: PlannedStep; files: Map<string, number[]> }[] = [];
+    const steps: PlacesInStep[] = [];
     for (const step of run.plan.steps) {
       if (step.counts.read === 0) continue;
-      const read = new Map<string, number[]>();
+      const places = new RowTable();
       for await (const { row, id, index } of readNamedRows(files, run, step)) {
         // What became of a row that came back, the plan has where it did.
         if (id === undefined || (row.state === 'skipped' && row.skip.code === 'read-again')) continue;
-        const rows = read.get(id.file) ?? [];
-        read.set(id.file, rows);
-        if ((rows[id.row] ?? -1) < 0) rows[id.row] = row.state === 'planned' ? index : encodeState(row);
+        if ((places.get(id) ?? -1) < 0) places.set(id, row.state === 'planned' ? index : encodeState(row));
       }
-      steps.push({ step, files: read });
+      steps.push({ step, places });
     }
     return new RowPlaces(steps);
   }
 
-  private constructor(steps: readonly { step: PlannedStep; files: ReadonlyMap<string, readonly number[]> }[]) {
+  private constructor(steps: readonly PlacesInStep[]) {
     this.#steps = steps;
   }
 
   /** For steps of a kind. */
-  find(kind: string, { file, row }: RowId): PlaceInPlan[] {
-    return this.#steps.flatMap(({ step, files }) => {
-      const place = step.kind === kind ? files.get(file)?.[row] : undefined;
+  find(kind: string, id: RowId): PlaceInPlan[] {
+    return this.#steps.flatMap(({ step, places }) => {
+      const place = step.kind === kind ? places.get(id) : undefined;
       if (place === undefined) return [];
       return [{ step, state: place < 0 ? (OTHER_STATES[-1 - place] ?? 'skipped') : place }];
     });

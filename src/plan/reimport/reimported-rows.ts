@@ -1,10 +1,11 @@
 import { remember } from '../../domain/is-object.js';
 import type { InputFile } from '../../input/inputs.js';
 import type { RecordReader } from '../../input/record-reader.js';
-import { atAnyTime, formatRowId, OF_A_TEST, readRowId } from '../../kinds/ids.js';
+import { atAnyTime, OF_A_TEST, type RowId, readRowId } from '../../kinds/ids.js';
 import type { RowRefusal } from '../../kinds/step-kind.js';
 import type { DigestedInput } from '../plan-deps.js';
 import { ProblemList } from '../problems.js';
+import { RowTable } from './named-rows.js';
 
 /** Knows who owns the rows of a job's runs (registry/owner-lookup.ts). */
 export interface RowOwners {
@@ -17,8 +18,8 @@ export interface RowOwners {
 }
 
 export interface FoundRow {
-  /** Of a row of a file that a step of the same number read: the digest of its rows, and its number there. */
-  readonly place: { readonly digest: string; readonly row: number } | undefined;
+  /** Of a row of a file that a step of the same number read: the digest of the rows of that file. */
+  readonly digest: string | undefined;
   /** Undefined where the step may send it. */
   readonly refusal: RowRefusal | undefined;
 }
@@ -32,13 +33,14 @@ export class ReimportedRows {
   readonly #owners: RowOwners;
   readonly #describeRow: (ordinal: number) => string;
   /** By `nameOf`, the rows of the step itself: planned, or left out by its `where`. */
-  readonly #taken = new Map<string, number>();
+  readonly #taken = new RowTable();
   /** By `nameOf`: the last file of the step that has the row. */
-  readonly #lastIn = new Map<string, number>();
+  readonly #lastIn = new RowTable();
   /** Of its files, by their content: the digest of their rows. */
   readonly #digests = new Map<string, string>();
-  /** By that digest: rows that come back, and the file in which they do. */
-  readonly #cameBack = new Map<string, Map<number, string>>();
+  /** By that digest: ids of the file, at any time, of which rows come back. */
+  readonly #cameBack = new Map<string, Set<string>>();
+  #names: readonly string[] = [];
   /** By id, those of a block. */
   #found = new Map<string, FoundRow>();
   #files = new Set<string>();
@@ -64,6 +66,7 @@ export class ReimportedRows {
       if (digest !== undefined) this.#digests.set(contentSha256, digest);
     }
     if (this.#digests.size === 0) return;
+    this.#names = inputs.map(({ file }) => file.shown);
     for (const [index, { file }] of inputs.entries()) {
       const reader = open(file);
       // What is wrong with the file is said when it is planned.
@@ -72,26 +75,35 @@ export class ReimportedRows {
           assertNotInterrupted();
           if (reader.ownColumns.length === 0) return;
           await this.prepare(rows.ownIds.values());
-          for (const [id, { place }] of this.#found) {
-            this.#lastIn.set(nameOf(id), index);
-            if (place === undefined) continue;
-            remember(this.#cameBack, place.digest, () => new Map<number, string>()).set(place.row, file.shown);
-          }
+          this.#noteFound(index);
         }
       });
     }
     this.#files.clear();
   }
 
+  #noteFound(index: number): void {
+    for (const [ownId, { digest }] of this.#found) {
+      const id = nameOf(ownId);
+      if (id === undefined) continue;
+      this.#lastIn.set(id, index);
+      if (digest !== undefined) remember(this.#cameBack, digest, () => new Set<string>()).add(id.file);
+    }
+  }
+
   /** Why a row of a file, which has no id, is not planned: it comes back in another file. */
   findComeBack(contentSha256: string, row: number): RowRefusal | undefined {
-    const file = this.#cameBack.get(this.#digests.get(contentSha256) ?? '')?.get(row);
-    return file === undefined ? undefined : skip('read-again', `It came back in ${file}, and counts there`);
+    for (const file of this.#cameBack.get(this.#digests.get(contentSha256) ?? '') ?? []) {
+      const last = this.#lastIn.get({ file, row });
+      if (last !== undefined) return skip('read-again', `It came back in ${this.#names[last]}, and counts there`);
+    }
+    return undefined;
   }
 
   /** Why a row that cannot be sent is not rejected: a later file has it again. */
-  findLater(id: string, file: number): RowRefusal | undefined {
-    const last = this.#lastIn.get(nameOf(id)) ?? file;
+  findLater(ownId: string, file: number): RowRefusal | undefined {
+    const id = nameOf(ownId);
+    const last = (id && this.#lastIn.get(id)) ?? file;
     return last === file ? undefined : skip('read-again', 'The same row stands in a later file, and counts there');
   }
 
@@ -107,23 +119,25 @@ export class ReimportedRows {
   }
 
   /** Why a row is not planned; undefined where it may be. */
-  check(id: string): RowRefusal | undefined {
-    const found = this.#found.get(id);
-    if (found === undefined) {
+  check(ownId: string): RowRefusal | undefined {
+    const found = this.#found.get(ownId);
+    const id = nameOf(ownId);
+    if (found === undefined || id === undefined) {
       return rejectUnknown(
-        id.startsWith(`${OF_A_TEST}-`)
+        ownId.startsWith(`${OF_A_TEST}-`)
           ? 'it was sent as a test: the row itself stands in the input of the job'
           : 'its _rowId is not one that Volley wrote, expected it unchanged',
       );
     }
-    const earlier = this.#taken.get(nameOf(id));
+    const earlier = this.#taken.get(id);
     return earlier === undefined
       ? found.refusal
       : skip('read-again', `The same row stands in ${this.#describeRow(earlier)}, which is kept`);
   }
 
-  noteTaken(id: string, ordinal: number): void {
-    this.#taken.set(nameOf(id), ordinal);
+  noteTaken(ownId: string, ordinal: number): void {
+    const id = nameOf(ownId);
+    if (id !== undefined) this.#taken.set(id, ordinal);
   }
 
   /** Ends a file: the ids of those whose rows it held. */
@@ -134,10 +148,10 @@ export class ReimportedRows {
   }
 }
 
-/** The same for a row, whenever its file was sent: it has one message in a plan. */
-function nameOf(ownId: string): string {
+/** The same for a row, whenever its file was sent: it has one message in a plan. Undefined where it is no id. */
+function nameOf(ownId: string): RowId | undefined {
   const id = readRowId(ownId);
-  return id === undefined ? ownId : formatRowId({ file: atAnyTime(id.file), row: id.row });
+  return id && { file: atAnyTime(id.file), row: id.row };
 }
 
 export function rejectUnknown(why: string): RowRefusal {
