@@ -166,6 +166,8 @@ async function planFile(
   const from = rows.next;
   rows.beginFile(file);
   const digest = createHash('sha256');
+  // A row that is fixed may have the same cells: without the surplus ones, with a formula that was computed.
+  const faulty: [row: number | undefined, code: string][] = [];
   tally.beginFile();
   await problems.gather(file, async () => {
     await reader.open();
@@ -173,6 +175,7 @@ async function planFile(
       assertNotInterrupted(deps);
       const { draftRow } = binding;
       digest.update(block.rows.cells);
+      for (const [at, { code }] of block.rows.faults) faulty.push([block.rows.rows[at], code]);
       if (draftRow === undefined) continue;
       await planning.reimported?.prepare(block.rows.ownIds.values());
       const row = new DraftedRows(block, draftRow);
@@ -205,7 +208,9 @@ async function planFile(
     sha256,
     contentSha256,
     // Names and cells in their order: the same in whatever encoding they are written, with whatever delimiter, and as NDJSON.
-    rowsSha256: isOwn ? undefined : digest.update(JSON.stringify(columns)).digest('hex'),
+    rowsSha256: isOwn
+      ? undefined
+      : digest.update(JSON.stringify(faulty.length === 0 ? columns : [columns, faulty])).digest('hex'),
     bytes,
     columns: [...columns],
     rows: rows.next - from,

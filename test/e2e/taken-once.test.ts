@@ -1,8 +1,9 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
 import { oneIn } from '../one-in.js';
-import { anSmsStep, numbersOf, people } from './a-job.js';
+import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
 
 /** A run of twenty people that is at its end. */
@@ -80,5 +81,35 @@ describe.concurrent('a file that was saved anew', () => {
     const told = { state: 'nothing-new', leftOut: [{ file: name, reason }] };
     expect(await workspace.told('run', 'job.yaml')).toMatchObject(told);
     expect(await workspace.destinations()).toEqual(numbersOf(20));
+  });
+
+  const sheet = (ben: string) =>
+    aWorkbook({
+      rows: `${rowsOf(['name', 'mobile', 'note'], ['Ann', numberOf(1), 'x'])}<row><c t="str"><v>Ben</v></c><c t="str"><v>${numberOf(2)}</v></c>${ben}</row>`,
+    });
+  const FIXED: readonly (readonly [string, string, string | Buffer, string | Buffer])[] = [
+    ['had a field too many', 'people.csv', `${people(2)},x\n`.replace('\n,', ','), people(2)],
+    [
+      'had a field too few',
+      'people.csv',
+      `mobile,name\n${numberOf(1)},Ann\n${numberOf(2)}\n`,
+      `mobile,name\n${numberOf(1)},Ann\n${numberOf(2)},\n`,
+    ],
+    [
+      'had a formula without a value, which is blank',
+      'people.xlsx',
+      sheet('<c><f>""</f></c>'),
+      sheet('<c t="str"><f>""</f><v></v></c>'),
+    ],
+  ];
+  test.each(FIXED)('with a row fixed that %s is another file: the row is sent', async (_how, name, faulty, fixed) => {
+    const workspace = await aJobFor('');
+    workspace.write(name, faulty);
+    const template = { source: 'ACME', text: "Hi {{ name | default: 'there' }}" };
+    workspace.change({ steps: [anSmsStep({ input: { files: name }, template })], sameText: 'skip' });
+    expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 1, rejected: 1 });
+    workspace.write(name, fixed);
+    expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 1, skipped: 1 });
+    expect(await workspace.destinations()).toEqual(numbersOf(2));
   });
 });
