@@ -23,6 +23,20 @@ describe('An output of Volley beside files with a stated encoding and delimiter'
     expect((await readWhole(aFile(directory, first), stated)).cells).toEqual([['Zoë']]);
   });
 
+  it.each([
+    ['in quotes', 'own.csv', OWN.replace(/[^,\n]+/g, '"$&"')],
+    ['in quotes, with semicolons', 'own.csv', OWN.replace(/[^,\n]+/g, '"$&"').replaceAll(',', ';')],
+    ['with tabs', 'own.csv', OWN.replaceAll(',', '\t')],
+    [
+      'as NDJSON',
+      'own.ndjson',
+      '{"Vorname":"Xäver","Mobil":"+4915112345678","_step":3,"_file":"a.csv","_line":2,"_row":1}\n',
+    ],
+  ])('is read as UTF-8 %s', async (_how, name, text) => {
+    const { cells } = await readWhole(aFile(directory, text, name), stated);
+    expect(cells).toEqual([['Xäver', '+4915112345678']]);
+  });
+
   it('is read as stated once a spreadsheet saved it so', async () => {
     const saved = Buffer.from(OWN.replaceAll(',', ';'), 'latin1');
     expect((await readWhole(aFile(directory, saved), stated)).cells).toEqual([['Xäver', '+4915112345678']]);

@@ -6,9 +6,8 @@ import { type Header, readHeader } from '../header.js';
 import type { InputFile } from '../inputs.js';
 import { BLOCK_ROWS, type ReadBlock, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
-import { type ByteSource, readContent, takeHead } from '../text/byte-source.js';
-import { decodeText } from '../text/decode-text.js';
-import { createUtf8Decoder } from '../text/decoder.js';
+import { type ByteSource, takeHead } from '../text/byte-source.js';
+import { decodeText, findInUtf8 } from '../text/decode-text.js';
 import { buildRow, isBlankRow, looksLikeUnclosedQuote } from './csv-row.js';
 import { CsvRows, refuseLongRow } from './csv-rows.js';
 import { type Delimiter, findCsvStart } from './delimiter.js';
@@ -171,32 +170,14 @@ export class CsvReader implements RecordReader {
   }
 }
 
-/** The place columns of CSV outputs, as Volley writes them: in UTF-8, also behind a byte order mark. Case is ignored: changing it changes neither. */
-const OWN_HEADERS: readonly { readonly delimiter: Delimiter; readonly pattern: RegExp }[] = [
-  { delimiter: ',', pattern: /(?:^(?:\u00ef\u00bb\u00bf)?|,)_step,_file,_line,_row(?:,|\r|\n|$)/i },
-  { delimiter: ';', pattern: /(?:^(?:\u00ef\u00bb\u00bf)?|;)_step;_file;_line;_row(?:;|\r|\n|$)/i },
-];
-const OWN_HEAD_BYTES = 64 * 1024;
+/** The place columns of CSV outputs in their order, also where a program has put the names in quotes, or other delimiters between them. Case is ignored: changing it changes neither. */
+const OWN_HEADER =
+  /(?:^(?:\u00ef\u00bb\u00bf)?|[,;\t|])"?_step"?([,;\t|])"?_file"?\1"?_line"?\1"?_row"?(?:\1|\r|\n|$)/i;
 
 /**
- * The delimiter of a CSV that is an output as Volley wrote it: then it is UTF-8, whatever the job states for the files beside
+ * The delimiter of a CSV that is an output of Volley in UTF-8: it is read so, whatever the job states for the files beside
  * it. Undefined for any other, such as one that a spreadsheet saved in another encoding.
  */
-export async function findOwnDelimiter(source: ByteSource): Promise<Delimiter | undefined> {
-  const decoder = createUtf8Decoder();
-  let head = '';
-  let isKnown = false;
-  for await (const piece of readContent(source)) {
-    if (!isKnown) {
-      head += piece.toString('latin1', 0, OWN_HEAD_BYTES);
-      isKnown = head.length >= OWN_HEAD_BYTES;
-      if (isKnown && delimiterOf(head) === undefined) return undefined;
-    }
-    if (decoder.decode(piece) === undefined) return undefined;
-  }
-  return decoder.finish() === undefined ? undefined : delimiterOf(head);
-}
-
-function delimiterOf(head: string): Delimiter | undefined {
-  return OWN_HEADERS.find(({ pattern }) => pattern.test(head))?.delimiter;
+export function findOwnDelimiter(source: ByteSource): Promise<Delimiter | undefined> {
+  return findInUtf8(source, (head) => OWN_HEADER.exec(head)?.[1] as Delimiter | undefined);
 }

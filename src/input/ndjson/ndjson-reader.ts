@@ -7,6 +7,7 @@ import {
   isIgnoredColumn,
   isOwnHeader,
   listOwnColumns,
+  PLACE_COLUMNS,
   readNames,
   readOwnName,
   TEXT_COLUMN,
@@ -17,7 +18,7 @@ import { Digest } from '../digest-input.js';
 import type { InputFile } from '../inputs.js';
 import { BLOCK_ROWS, FORBIDDEN_NAMES, type ReadBlock, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
-import { decodeText } from '../text/decode-text.js';
+import { decodeText, findInUtf8 } from '../text/decode-text.js';
 import { splitTextLines } from '../text/lines.js';
 import { parseJsonRow } from './json-row.js';
 
@@ -38,7 +39,7 @@ export class NdjsonReader implements RecordReader {
   readonly #file: InputFile;
   readonly #input: Input;
   readonly #digest = new Digest();
-  readonly #text: AsyncGenerator<Buffer>;
+  #text: AsyncGenerator<Buffer> | undefined;
   readonly #indexes = new Map<string, number>();
   readonly #ownColumns = new Map<string, readonly string[]>();
   #line = 0;
@@ -49,10 +50,6 @@ export class NdjsonReader implements RecordReader {
   constructor(file: InputFile, input: Input) {
     this.#file = file;
     this.#input = input;
-    this.#text = decodeText(
-      { path: file.path, shown: file.shown, key: file.key, maxFileBytes: input.limits.maxFileBytes },
-      { encoding: input.encoding, digest: this.#digest, onNotice: (notice) => this.notices.push(notice) },
-    );
   }
 
   get ownColumns(): readonly (readonly string[])[] {
@@ -67,12 +64,27 @@ export class NdjsonReader implements RecordReader {
   async open(): Promise<void> {}
 
   async close(): Promise<void> {
-    await this.#text.return(undefined);
+    await this.#text?.return(undefined);
+  }
+
+  async #openText(): Promise<AsyncGenerator<Buffer>> {
+    const { path, shown, key } = this.#file;
+    const { encoding, limits } = this.#input;
+    const source = { path, shown, key, maxFileBytes: limits.maxFileBytes };
+    // An output of Volley is UTF-8, whatever the job states for the files beside it.
+    const isOwn =
+      encoding !== undefined && (await findInUtf8(source, (head) => hasOwnKeys(head) || undefined)) === true;
+    return decodeText(source, {
+      encoding: isOwn ? 'utf-8' : encoding,
+      digest: this.#digest,
+      onNotice: (notice) => this.notices.push(notice),
+    });
   }
 
   async *blocks(): AsyncGenerator<ReadBlock> {
     const { maxLineBytes } = this.#input.limits;
     let batch: NdjsonRow[] = [];
+    this.#text = await this.#openText();
     try {
       for await (const lines of splitTextLines(this.#text, { shown: this.#file.shown, maxLineBytes })) {
         for (const line of lines) {
@@ -185,6 +197,10 @@ export class NdjsonReader implements RecordReader {
     if (this.#ownRows > 0) this.notices.push('ignored the keys added by Volley');
     if (this.#row === 0) this.notices.push('it holds no rows');
   }
+}
+
+function hasOwnKeys(head: string): boolean {
+  return PLACE_COLUMNS.every((name) => head.includes(JSON.stringify(name)));
 }
 
 /** Of a line that cannot be read: in whatever case, as `foldCase` has it. */

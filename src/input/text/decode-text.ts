@@ -46,6 +46,27 @@ export async function* decodeText(
   }
 }
 
+const OWN_HEAD_BYTES = 64 * 1024;
+
+/** What is found at the beginning of a file, by its bytes, if all of it is UTF-8; undefined otherwise. A file in which nothing is found is read no further. */
+export async function findInUtf8<Found>(
+  source: ByteSource,
+  find: (head: string) => Found | undefined,
+): Promise<Found | undefined> {
+  const decoder = createUtf8Decoder();
+  let head = '';
+  let isKnown = false;
+  for await (const piece of readContent(source)) {
+    if (!isKnown) {
+      head += piece.toString('latin1', 0, OWN_HEAD_BYTES);
+      isKnown = head.length >= OWN_HEAD_BYTES;
+      if (isKnown && find(head) === undefined) return undefined;
+    }
+    if (decoder.decode(piece) === undefined) return undefined;
+  }
+  return decoder.finish() === undefined ? undefined : find(head);
+}
+
 /** Almost no text in another encoding is UTF-8 by chance, and read as that encoding UTF-8 is garbage that nothing refuses. */
 function createUtf8Watch({ name }: Encoding): { look(piece: Buffer): void; isUtf8(): boolean } {
   const decoder = createUtf8Decoder();
