@@ -34,7 +34,6 @@ export function findDiskError(error: unknown): DiskError | undefined {
 /** Where a person must change a path, a permission or a name first; in a run, something is missing that must exist. All else is transient. */
 const BY_PERSON: ReadonlySet<string> = new Set([
   ...['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY', 'ELOOP', 'ENAMETOOLONG', 'EINVAL', 'EACCES', 'EPERM'],
-  ...['EADDRINUSE', 'EADDRNOTAVAIL'],
 ]);
 
 /**

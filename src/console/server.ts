@@ -5,6 +5,7 @@ import type { Context } from '../command/context.js';
 import { showCommand } from '../command/screen.js';
 import { UserError } from '../domain/errors.js';
 import { isObject } from '../domain/is-object.js';
+import { refuseAddress } from '../domain/loopback.js';
 import {
   Access,
   isSame,
@@ -218,7 +219,9 @@ export async function startConsole(
     return reply.header('set-cookie', writeCookie(origin, '', 0)).redirect('/enter', 303);
   });
 
-  await app.listen({ host, port });
+  await app.listen({ host, port }).catch((error) => {
+    throw refuseAddress(error, 'start the console', IS_RUNNING);
+  });
   const address = app.server.address();
   origin = given.origin ?? `http://127.0.0.1:${isObject(address) ? address.port : port}`;
   const close = async () => {
@@ -227,6 +230,9 @@ export async function startConsole(
   };
   return { origin, close };
 }
+
+const IS_RUNNING =
+  'Is one running? volley console --link opens it. Else give another --port, or a --host of this machine.';
 
 const NOT_FOUND = refusedPage(404, 'Not found', 'There is no such page here.');
 const STRANGER = refusedPage(403, 'You are not among the users', 'Who keeps the users of this console can add you.');

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { InternalError, UserError } from '../domain/errors.js';
-import { isLoopback } from '../domain/loopback.js';
+import { isLoopback, refuseAddress } from '../domain/loopback.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Files } from '../storage/files.js';
@@ -131,14 +131,9 @@ const BACKLOG = 4096;
 async function listen(server: Server, { host, port }: ListenerOptions): Promise<string> {
   // The name may be an IPv6 address alone, where senders look for the other.
   server.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port, backlog: BACKLOG });
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new UserError('bad-flag', `Cannot listen on ${host}:${port}: ${reason}, expected an address that is free`, {
-      hint: 'Choose another --port, or 0 for any free one; --host must be an address of this machine.',
-    });
-  }
+  await once(server, 'listening').catch((error) => {
+    throw refuseAddress(error, 'receive events');
+  });
   const { address, family, port: taken } = server.address() as AddressInfo;
   if (address === '0.0.0.0') return `http://127.0.0.1:${taken}`;
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`;

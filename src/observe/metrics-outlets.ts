@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { hostname } from 'node:os';
@@ -5,7 +6,7 @@ import { resolve } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Context } from '../command/context.js';
 import { isDiskError, nameDiskError } from '../command/disk-error.js';
-import { UserError } from '../domain/errors.js';
+import { refuseAddress } from '../domain/loopback.js';
 
 /** Where the figures of a command go, as its flags have it. */
 export interface MetricsFlags {
@@ -102,6 +103,9 @@ async function replaceFile(path: string, text: string): Promise<void> {
 const REQUEST_MS = 10_000;
 const CONNECTIONS = 16;
 
+const ADVICE =
+  'Nothing was sent. Choose another --metrics-port, or 0 for any free one; --metrics-host must be an address of this machine.';
+
 /** GET /metrics and /healthz, and nothing else; keeps no process alive. */
 async function serveMetrics(
   { host, port }: { host: string; port: number },
@@ -125,14 +129,9 @@ async function serveMetrics(
     );
   });
   server.maxConnections = CONNECTIONS;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => {
-      const so = `Cannot serve metrics on ${host}:${port}: ${explain(error)}, expected a free port`;
-      const hint =
-        'Nothing was sent. Choose another --metrics-port, or 0 for any free one; --metrics-host must be an address of this machine.';
-      reject(new UserError('bad-flag', so, { hint }));
-    });
-    server.listen(port, host, resolve);
+  server.listen(port, host);
+  await once(server, 'listening').catch((error) => {
+    throw refuseAddress(error, 'serve metrics', ADVICE);
   });
   server.on('error', (error) => warn('serve metrics', error));
   server.unref();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { UserError } from '../domain/errors.js';
+import { refuseAddress } from '../domain/loopback.js';
 import { type Clock, systemClock } from '../ports/clock.js';
 import { type Files, nodeFiles } from '../storage/files.js';
 import { createCampaignArea } from './campaign.js';
@@ -78,9 +78,12 @@ export async function startSandbox(options: SandboxOptions = {}) {
     const parts = { areas, clock, keyring, ledger, requests, faults, webhooks, closing: closing.signal, host };
     app = createSandboxServer(parts);
     addControl(app, parts);
+    const origin = await app.listen({ port: options.port ?? 0, host }).catch((error) => {
+      throw refuseAddress(error, 'start the sandbox');
+    });
     return {
       /** `http://127.0.0.1:4010` */
-      origin: await listen(app, options.port ?? 0, host),
+      origin,
       credentials: TEST_CREDENTIALS,
       /** What had been accepted when the reading began, in order. */
       readLedger: () => ledger.read(),
@@ -102,16 +105,5 @@ export async function startSandbox(options: SandboxOptions = {}) {
   } catch (error) {
     await close();
     throw error;
-  }
-}
-
-async function listen(app: FastifyInstance, port: number, host: string): Promise<string> {
-  try {
-    return await app.listen({ port, host });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UserError('bad-flag', `Cannot start the sandbox: ${host}:${port} can't be listened on (${reason})`, {
-      hint: 'Choose another port, or 0 for any free one.',
-    });
   }
 }

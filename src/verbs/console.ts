@@ -80,13 +80,7 @@ export const console = defineVerb({
       placeDiskErrors(directory, async () => {
         await team?.assertTwoApprove();
         const given = { directory, team, runHere: (command: ShortCommand) => runHere(command, context) };
-        const { origin, close } = await startConsole({ ...flags, ...given }, context).catch((error) => {
-          throw error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-            ? new UserError('bad-flag', `Cannot start the console: port ${flags.port} is in use`, {
-                hint: 'Is one running? volley console --link opens it. Else give another --port.',
-              })
-            : error;
-        });
+        const { origin, close } = await startConsole({ ...flags, ...given }, context);
         try {
           await env.files.makeDirectory(own);
           if (team === undefined) await env.files.writeWhole(join(own, '.origin'), origin);

@@ -13,8 +13,6 @@ const ENDS: Readonly<Record<string, readonly number[]>> = {
       (code) => [code, PERSON],
     ),
   ),
-  EADDRINUSE: PERSON,
-  EADDRNOTAVAIL: PERSON,
   EROFS: [2, 2, 75, 75, 75],
 };
 

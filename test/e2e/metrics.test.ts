@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { readdirSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { WorkMetrics } from '../../src/observe/work-metrics.js';
 import type { Summary } from '../../src/report/summary.js';
@@ -114,21 +113,6 @@ test('a port shows a run while it lives; another process on the job is refused, 
   await running.says('waiting for what is in flight');
   running.signal('SIGTERM');
   expect((await running.ended).code).toBe(75);
-});
-
-test('a port that is in use is refused before anything is done', async () => {
-  const workspace = await aJobFor(people(3));
-  const holder = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => holder.once('listening', resolve));
-  const { port } = holder.address() as AddressInfo;
-
-  const { exitCode, error } = await workspace.refused('run', 'job.yaml', '--metrics-port', `${port}`);
-  const said = `Cannot serve metrics on 127.0.0.1:${port}: address already in use`;
-  expect([exitCode, error.message]).toEqual([2, expect.stringContaining(said)]);
-
-  holder.close();
-  expect(existsSync(workspace.path('out'))).toBe(false);
-  expect(workspace.requests()).toEqual([]);
 });
 
 const promtool = needPromtool();

@@ -1,4 +1,6 @@
-import { utimesSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, utimesSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { aContactsStep, anSmsStep, numbersOf, people } from './a-job.js';
@@ -104,6 +106,31 @@ test('an inbox of many files that were sent costs one line', async () => {
   const { stdout, stderr } = await workspace.run('--no-json');
   expect(stdout).toMatch(/Nothing new .*\n {2}41 files are skipped, the last of them since .* was already sent by run/);
   expect(stderr.match(/already sent/g)).toHaveLength(1);
+});
+
+test('an address that is taken, or not of this machine, is refused before anything is done, whatever is to listen there', async () => {
+  const workspace = await aJobFor(people(3));
+  for (const name of ['Ann', 'Bob'])
+    await workspace.told('console', '--users', 'users.csv', '--add', name, '--role', 'approver');
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  const port = `${(holder.address() as AddressInfo).port}`;
+  const elsewhere = ['--host', '192.0.2.1', '--users', 'users.csv', '--origin', 'https://x.example'];
+  for (const args of [
+    ['run', 'job.yaml', '--metrics-port', port],
+    ['run', 'job.yaml', '--metrics-port', '0', '--metrics-host', '192.0.2.1'],
+    ['listen', '--output', 'events.ndjson', '--port', port],
+    ['sandbox', '--port', port],
+    ['sandbox', '--host', '192.0.2.1'],
+    ['console', '--port', port],
+    ['console', '--port', '0', ...elsewhere],
+  ]) {
+    const { exitCode, error } = await workspace.refused(...args);
+    const message = expect.stringContaining('expected a free address of this machine');
+    expect({ args, exitCode, ...error }).toMatchObject({ args, exitCode: 2, code: 'bad-flag', message });
+  }
+  holder.close();
+  expect([existsSync(workspace.path('out')), workspace.requests()]).toEqual([false, []]);
 });
 
 test('--json=true and --json=false say how a command that is refused is printed', async () => {

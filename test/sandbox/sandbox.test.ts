@@ -39,7 +39,9 @@ test('sandbox refuses a port that is taken', async () => {
   const { sandbox } = await aClient();
   const port = Number(new URL(sandbox.origin).port);
   await expect(startSandbox({ port })).rejects.toThrow(UserError);
-  await expect(startSandbox({ port })).rejects.toThrow(`127.0.0.1:${port} can't be listened on`);
+  await expect(startSandbox({ port })).rejects.toThrow(
+    `address already in use 127.0.0.1:${port}, expected a free address of this machine`,
+  );
 });
 
 test('sandbox with a data directory resumes after a restart', async () => {
