@@ -167,7 +167,7 @@ async function planFile(
   rows.beginFile(file);
   const digest = createHash('sha256');
   // A row that is fixed may have the same cells: without the surplus ones, with a formula that was computed.
-  const faulty: [row: number | undefined, code: string][] = [];
+  const faults = createHash('sha256');
   tally.beginFile();
   await problems.gather(file, async () => {
     await reader.open();
@@ -175,7 +175,7 @@ async function planFile(
       assertNotInterrupted(deps);
       const { draftRow } = binding;
       digest.update(block.rows.cells);
-      for (const [at, { code }] of block.rows.faults) faulty.push([block.rows.rows[at], code]);
+      for (const [at, { code }] of block.rows.faults) faults.update(`${block.rows.rows[at]} ${code} `);
       if (draftRow === undefined) continue;
       await planning.reimported?.prepare(block.rows.ownIds.values());
       const row = new DraftedRows(block, draftRow);
@@ -189,9 +189,9 @@ async function planFile(
     const refusal = refusals.find((each) => each !== undefined);
     if (refusal !== undefined) problems.add({ where: file, ...refusal });
     binding.addProblems(file, problems);
-    const faults = tally.endFile();
+    const found = tally.endFile();
     // Rows that are re-imported were wrong before, each by itself.
-    if (reader.ownColumns.length === 0) for (const fault of faults) problems.add(fault);
+    if (reader.ownColumns.length === 0) for (const fault of found) problems.add(fault);
     if (reader.sha256 !== input.sha256) {
       const hint = 'Run again when no process writes to it.';
       problems.add({ where: file, message: 'the file changed while it was read', hint });
@@ -208,9 +208,7 @@ async function planFile(
     sha256,
     contentSha256,
     // Names and cells in their order: the same in whatever encoding they are written, with whatever delimiter, and as NDJSON.
-    rowsSha256: isOwn
-      ? undefined
-      : digest.update(JSON.stringify(faulty.length === 0 ? columns : [columns, faulty])).digest('hex'),
+    rowsSha256: isOwn ? undefined : digest.update(JSON.stringify([columns, faults.digest('hex')])).digest('hex'),
     bytes,
     columns: [...columns],
     rows: rows.next - from,
