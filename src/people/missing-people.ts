@@ -10,7 +10,9 @@ import { type RunRecord, readRunFile } from '../plan/format/run-record.js';
 import type { Summary } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
+import type { PeopleHead } from './people-file.js';
 import {
+  isEnd,
   markOf,
   nameOfPeople,
   notePeople,
@@ -40,7 +42,7 @@ export function spanOf({ sameTextWithin, frequency }: Job): number {
 export async function noteMissing(files: Files, owner: MemoryOwner, nowMs: number): Promise<number> {
   const people = peopleDirectoryOf(owner.job, owner.jobDirectory);
   const heads = (await readPeopleHeads(files, people)).heads.map(({ head }) => head);
-  const known = new Set(heads.map(nameOfPeople));
+  const known = new Map(heads.map((head) => [nameOfPeople(head), head]));
   const over = new Set(heads.flatMap(({ isOver, directory }) => (isOver ? [directory] : [])));
   let made = 0;
   for await (const { run, directory } of listRuns(files, { people, jobDirectory: owner.jobDirectory, over })) {
@@ -53,22 +55,35 @@ export async function noteMissing(files: Files, owner: MemoryOwner, nowMs: numbe
     const sent = await readSent(files, run);
     if (sent === undefined) continue;
     const { plan, mark } = sent;
-    const isKnown = known.has(nameOfPeople(mark));
+    const before = known.get(nameOfPeople(mark));
+    const isKnown = before !== undefined;
     const isOfMemory = peopleDirectoryOf(plan.job, directory) === people;
     // A run that keeps to another memory writes its end there: what this one has of it is old.
-    const isWanted = isKnown ? !isOfMemory : isOfMemory || directory === owner.jobDirectory;
+    const isOld = !isOfMemory || (isKnown && sent.endedSince(before));
+    const isWanted = isKnown ? isOld : isOfMemory || directory === owner.jobDirectory;
     const isNoted = isWanted && (await notePeople(files, { directory: run.path, plan }, { nowMs, people }));
     if (isNoted && !isKnown) made += 1;
   }
   return made;
 }
 
+interface SentRun {
+  readonly plan: Plan;
+  readonly mark: RunMark;
+  /** Its process ended, and what it noted then is lost: the memory is a backup, or the process died before. Not of a copy of a run, which is older. */
+  endedSince(head: PeopleHead): boolean;
+}
+
 /** Undefined where it has sent nothing. */
-async function readSent(files: Files, { path }: RunDirectory): Promise<{ plan: Plan; mark: RunMark } | undefined> {
+async function readSent(files: Files, { path }: RunDirectory): Promise<SentRun | undefined> {
   const plan = await readPlan(files, path);
   const { state } = await readRunState(files, join(path, JOURNAL_FILE));
+  const { lastSentAt, lastClose } = state;
   const mark = markOf(plan.id, state);
-  return mark === undefined || state.lastSentAt === undefined ? undefined : { plan, mark };
+  if (mark === undefined || lastSentAt === undefined) return undefined;
+  const endedSince: SentRun['endedSince'] = ({ sentAt, isOver }) =>
+    lastClose !== undefined && (sentAt < lastSentAt || (!isOver && isEnd(lastClose)));
+  return { plan, mark, endedSince };
 }
 
 /** By what is kept of a run without its journal; what is damaged says nothing. */

@@ -66,7 +66,7 @@ export async function notePeople(
   await files.makeDirectory(path);
   const key = await ensureKey(files, path);
   if (plan.job.memory !== undefined) await noteOutput(files, path, dirname(dirname(directory)));
-  const isOver = lastClose?.reason === 'finished' || lastClose?.reason === 'abandoned';
+  const isOver = isEnd(lastClose);
   const records = steps.reduce((sum, { counts }) => sum + counts.planned, 0);
   const head = {
     ...mark,
@@ -97,6 +97,11 @@ export async function notePeople(
     return true;
   };
   return writePeople(files, file, { head, key, fill });
+}
+
+/** Whether a run that was closed so never sends again. */
+export function isEnd(close: RunState['lastClose']): boolean {
+  return close?.reason === 'finished' || close?.reason === 'abandoned';
 }
 
 /** The step, and the row of it, of the message at a place of the file. */

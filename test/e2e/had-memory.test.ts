@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { aGrownExport } from './a-grown-export.js';
 import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
@@ -121,6 +121,20 @@ test.each([
     expect(await workspace.destinations()).toEqual(numbersOf(12));
   },
 );
+
+test('a memory that was restored from before the end of a run learns it anew: who did not get the text from it gets it', async () => {
+  const steps = [anSmsStep({ batchSize: 1 })];
+  const workspace = await aJobFor(people(3), { steps }, { kind: 'status-401', area: 'sms', nth: 2 });
+  expect((await workspace.run()).code).toBe(4);
+  workspace.setFaults({ kind: 'reject-rows', endingWith: '3' });
+  cpSync(workspace.path(MEMORY), workspace.path('backup'), { recursive: true });
+  expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 2, rejected: 1 });
+  cpSync(workspace.path('backup'), workspace.path(MEMORY), { recursive: true });
+  workspace.setFaults();
+  workspace.change({ name: 'other' });
+  expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 1, skipped: 2 });
+  expect(await workspace.destinations()).toEqual(numbersOf(3));
+});
 
 test('where the memory cannot be read no plan is made: a byte changed, a key lost', async () => {
   const workspace = await aGrownExport();
