@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { InputFile } from '../input/inputs.js';
 import type { RecordReader } from '../input/record-reader.js';
 import type { Input, RowStep } from '../job/job.js';
@@ -43,8 +44,18 @@ export interface DigestedInput {
   readonly file: InputFile;
   readonly sha256: string;
   readonly bytes: number;
-  /** Digest of the unpacked content, which identifies a file. */
+  /** Digest of the unpacked content, which identifies a file; of a workbook with that of the sheet that is named. */
   readonly contentSha256: string;
+}
+
+/** A file as it is read: the sheets of a workbook are files of their own. */
+export function nameInput(
+  file: InputFile,
+  { contentSha256, ...digest }: Omit<DigestedInput, 'file'>,
+  sheet: string | undefined,
+): DigestedInput {
+  const isSheet = sheet !== undefined && file.format === 'xlsx';
+  return { file, ...digest, contentSha256: isSheet ? hash('sha256', `${contentSha256} ${sheet}`) : contentSha256 };
 }
 
 export async function digestFile(

@@ -41,4 +41,29 @@ describe('a workbook as input', () => {
       [numberOf(1), 'Hi Ann, your PIN is 0007'],
     ]);
   });
+
+  test('is as many files as it has sheets: each is sent once the job names it, and once; one of them may be a list', async () => {
+    const sheet = (name: string, ...rows: (readonly [string, number])[]) => ({
+      name,
+      rows: rowsOf(['name', 'mobile'], ...rows.map(([who, person]) => [who, numberOf(person)])),
+    });
+    const workspace = await aWorkspaceOf({
+      sheets: [sheet('May', ['Ann', 1], ['Ben', 2]), sheet('June', ['Cid', 3], ['Dan', 4]), sheet('Stop', ['Dan', 4])],
+    });
+    const name = (of: string) =>
+      workspace.change({
+        steps: [
+          anSmsStep({ input: { files: '*.xlsx', sheet: of }, suppress: { files: 'people.xlsx', sheet: 'Stop' } }),
+        ],
+      });
+    name('May');
+    expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 2 });
+    name('June');
+    expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 1, skipped: 1 });
+    for (const of of ['May', 'June']) {
+      name(of);
+      expect((await workspace.told('run', 'job.yaml')).state).toBe('nothing-new');
+    }
+    expect(await workspace.destinations()).toEqual([1, 2, 3].map(numberOf));
+  });
 });

@@ -7,7 +7,7 @@ import { planIdOf } from '../../kinds/ids.js';
 import { areasOf } from '../../kinds/kinds.js';
 import { boundBatch } from '../../kinds/sms/sms-planner.js';
 import { accountOf } from '../format/account-of.js';
-import { type DigestedInput, digestFile, type PlanDeps, STANDARD_INPUT } from '../plan-deps.js';
+import { type DigestedInput, digestFile, nameInput, type PlanDeps, STANDARD_INPUT } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
 import { digestSuppression, type SuppressionFile } from '../suppress/list-suppression.js';
 
@@ -67,8 +67,7 @@ export async function selectInputs(
   const spooled = ({ files, format }: Pick<SuppressionLists, 'files' | 'format'>): InputFile[] =>
     spool !== undefined && files.includes('-') ? [{ path: spool, shown: STANDARD_INPUT, format: format ?? 'csv' }] : [];
   const list = async (
-    patterns: readonly string[],
-    format: InputFile['format'] | undefined,
+    { files: patterns, format, sheet }: Pick<SuppressionLists, 'files' | 'format' | 'sheet'>,
     onEmptyPattern?: (shown: string) => void,
   ) => {
     const named = patterns.filter((pattern) => pattern !== '-');
@@ -76,7 +75,7 @@ export async function selectInputs(
     const files = found.map((file) => (format === undefined ? file : { ...file, format }));
     files.push(...spooled({ files: patterns, format }));
     const digested: DigestedInput[] = [];
-    for (const file of files) digested.push({ file, ...(await digest(file.path)) });
+    for (const file of files) digested.push(nameInput(file, await digest(file.path), sheet));
     return digested;
   };
 
@@ -90,7 +89,7 @@ export async function selectInputs(
     // An inbox may be empty. A suppression list may not.
     const empty: LeftOut[] = [];
     const listed = await options.problems.gather(where, () =>
-      list(step.input.files, step.input.format, (shown) => empty.push({ file: shown, reason: 'matches no file' })),
+      list(step.input, (shown) => empty.push({ file: shown, reason: 'matches no file' })),
     );
     const suppression = await digestSuppression(step, job.directory, {
       ...{ where, deps, digest, problems: options.problems, standardInput: spooled },

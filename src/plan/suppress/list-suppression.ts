@@ -3,7 +3,7 @@ import { UserError } from '../../domain/errors.js';
 import type { InputFile } from '../../input/inputs.js';
 import type { Step, SuppressionLists } from '../../job/job.js';
 import type { Files } from '../../storage/files.js';
-import { type DigestedInput, digestFile, type InputReader, type PlanDeps } from '../plan-deps.js';
+import { type DigestedInput, digestFile, type InputReader, nameInput, type PlanDeps } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
 
 /**
@@ -60,7 +60,7 @@ export async function digestSuppression(
         });
       }
       const files = [...(await listSuppression(lists, directory, deps)), ...(standardInput?.(lists) ?? [])];
-      for (const file of files) digested.push({ file, ...(await digest(file.path)), lists });
+      for (const file of files) digested.push({ ...nameInput(file, await digest(file.path), lists.sheet), lists });
     });
   }
   return digested;
