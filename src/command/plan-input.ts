@@ -11,7 +11,7 @@ import { nameAgain, readAgain } from '../plan/occurrence.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { JobRows } from '../registry/job-rows.js';
 import { OwnerLookup } from '../registry/owner-lookup.js';
-import { type PastRun, readHistory } from '../registry/read-runs.js';
+import { assertListsKept, type PastRun, readHistory } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import { warnOfList } from '../report/account.js';
 import { countTakenBack, type Summary } from '../report/summary.js';
@@ -57,6 +57,7 @@ export async function planNewInput(
   const { files, clock } = env;
   const { directories } = registry;
   const job = fixDates(loaded, clock.now());
+  await assertListsKept(files, job, { history, task: 'plan the job' });
   const view = createProgressView(terminal, log);
   const occurrence = nameOccurrence(isAgain ? 'always' : job.repeat, registry, day);
   const rows = new JobRows(files, registry.state, history);

@@ -1,5 +1,7 @@
 import { basename, join } from 'node:path';
-import { InternalError, UserError } from '../domain/errors.js';
+import { InternalError, quoteWord, UserError } from '../domain/errors.js';
+import { OPT_OUT_HEADER } from '../domain/opt-out-line.js';
+import { isRowStep, type Job } from '../job/job.js';
 import type { RunStatus } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
@@ -100,4 +102,27 @@ async function countInDoubt(files: Files, directory: string, { isSandbox, isRunn
   let count = isRunning ? 0 : rows - withWorkers;
   for (const { settledRows } of read.state.steps.values()) count += settledRows['in-doubt'];
   return count;
+}
+
+/**
+ * Refuses to plan without the opt-outs of a memory that an earlier plan of the job had: there need be none at first, but where they are gone
+ * people who opted out would be written to. `task` completes "Cannot …".
+ */
+export async function assertListsKept(
+  files: Pick<Files, 'stat'>,
+  { steps }: Pick<Job, 'steps'>,
+  { history, task }: { history: readonly PastRun[]; task: string },
+): Promise<void> {
+  const lists = steps.flatMap((step) => (isRowStep(step) ? (step.suppress ?? []) : []));
+  const shared = lists.flatMap((list) => (list.isShared === true ? list.files : []));
+  for (const path of new Set(shared)) {
+    if ((await files.stat(path)) !== undefined) continue;
+    const had = history.findLast(({ plan }) =>
+      plan.steps.some(({ suppression }) => suppression.some((list) => list.path === path)),
+    );
+    if (had === undefined) continue;
+    throw new UserError('bad-input', `Cannot ${task}: ${path} is gone, the opt-outs that plan ${had.plan.id} had`, {
+      hint: `Nothing was sent. Put it back from a backup. Only if no one had opted out, begin it anew: a file ${quoteWord(path)} with the line ${OPT_OUT_HEADER.trim()}`,
+    });
+  }
 }

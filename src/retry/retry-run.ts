@@ -8,7 +8,7 @@ import type { MadePlan } from '../plan/write-new-plan.js';
 import { appendToRun } from '../registry/append-to-run.js';
 import { noteClaims } from '../registry/claim-rows.js';
 import { JobRows } from '../registry/job-rows.js';
-import { type PastRun, readHistory } from '../registry/read-runs.js';
+import { assertListsKept, type PastRun, readHistory } from '../registry/read-runs.js';
 import type { OwnedRun } from '../registry/registry.js';
 import { type RunRows, readRunRows } from '../report/read-run-rows.js';
 import { giveUp, listUnsent } from '../run/give-up.js';
@@ -55,6 +55,8 @@ export async function retryRun(
 ): Promise<RetryEnd> {
   const { state } = run.registry;
   const history = await readHistory(deps.files, dirname(run.directory), state);
+  const task = `retry rows of run ${run.plan.id}`;
+  await assertListsKept(deps.files, run.job ?? run.plan.job, { history, task });
   const rows = new JobRows(deps.files, state, history);
   try {
     return await retryRows({ ...run, history, of: rows }, choice, deps);

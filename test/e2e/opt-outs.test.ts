@@ -1,4 +1,4 @@
-import { renameSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
 import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
@@ -67,6 +67,23 @@ describe.concurrent('opt-outs of a job', () => {
     expect([exitCode, list]).toEqual([0, expect.stringMatching(/shared\/opt-outs\.csv$/)]);
     await workspace.volley('apply', run);
     expect(await workspace.destinations()).toEqual(without(3, 2));
+  });
+
+  test('in a memory that was removed refuse each new plan and retry, until the list is back', async () => {
+    const workspace = await aJobFor(people(3), { memory: 'shared' }, { kind: 'reject-rows', endingWith: '3' });
+    await workspace.volley('people', 'opt-out', 'job.yaml', numberOf(2));
+    await workspace.run();
+    const list = workspace.read('shared/opt-outs.csv');
+    rmSync(workspace.path('shared'), { recursive: true });
+    workspace.write('people.csv', people(4));
+    const retry = ['retry', workspace.firstRun(), '--only', 'rejected'];
+    for (const args of [['plan', 'job.yaml'], ['run', 'job.yaml'], retry]) {
+      const { exitCode, error } = await workspace.refused(...args);
+      expect([exitCode, error.message]).toEqual([2, expect.stringContaining('opt-outs.csv is gone')]);
+    }
+    workspace.write('shared/opt-outs.csv', list);
+    await workspace.run();
+    expect(await workspace.destinations()).toEqual(without(4, 2, 3));
   });
 
   test.each<[string, Files, string]>([
