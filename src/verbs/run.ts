@@ -153,9 +153,20 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
       }),
     );
     return { summaries, leftOut };
-  } catch (failure) {
+  } catch (error) {
+    const failure = summaries.length === 0 ? error : sayMore(error);
     return { summaries, leftOut: [], guarded, failure };
   }
+}
+
+/** What is refused behind a run that the same command has finished: that one may have sent something. */
+function sayMore(failure: unknown): unknown {
+  if (!(failure instanceof UserError)) return failure;
+  const { code, message, hint, problems } = failure;
+  return new UserError(code, message, {
+    hint: hint?.replace(/\b([nN])othing was sent\b/g, '$1othing more was sent'),
+    problems,
+  });
 }
 
 /** It has begun, and is neither a test, nor abandoned, nor finished, with its outputs, and recorded as such. */
