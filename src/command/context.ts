@@ -17,6 +17,9 @@ export interface Context {
   readonly stop: StopSwitch;
   /** Each line says which job and which run it is about, as far as `name` was called. */
   readonly log: Log;
+  /** The directory of the job that it works on, once `workIn` has it: an error of the disk says where it struck. */
+  readonly jobDirectory: string | undefined;
+  workIn(jobDirectory: string): void;
   /** Who accepts that the job's directory was copied or restored: the person who gave --adopt. */
   readonly adoptedBy: string | undefined;
   /** Adds fields about the job, the run and its rows to the last line of the log. */
@@ -47,6 +50,7 @@ export function createContext(terminal: Terminal, adopt = false): Context {
   const secrets = new SecretKeeper();
   const watchers: Watcher[] = emit === undefined ? [] : [emit];
   let named: LogFields = {};
+  let jobDirectory: string | undefined;
   return {
     env,
     terminal,
@@ -54,6 +58,12 @@ export function createContext(terminal: Terminal, adopt = false): Context {
     secrets,
     stop: new StopSwitch(),
     log: withFields(createOwnLog(secrets), () => ({ job: named.job, run: named.run })),
+    get jobDirectory() {
+      return jobDirectory;
+    },
+    workIn: (directory) => {
+      jobDirectory = directory;
+    },
     adoptedBy: adopt ? namePerson({ env, terminal }) : undefined,
     name: (fields) => {
       named = { ...named, ...fields };

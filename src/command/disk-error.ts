@@ -17,7 +17,7 @@ export interface DiskError extends Error {
   readonly code: string;
   readonly syscall: string;
   readonly path?: string;
-  /** Set by `placeDiskErrors`. */
+  /** Set by `placeDiskError`. */
   place?: DiskPlace;
 }
 
@@ -47,27 +47,14 @@ export function exitCodeOfDisk({ code, place = 'unknown' }: Pick<DiskError, 'cod
   return place === 'run' || place === 'unknown' ? EXIT.stopped : EXIT.notStarted;
 }
 
-/** Runs a task in a job's directory, and adds to a system error where it occurred. */
-export function placeDiskErrors<T>(jobDirectory: string, task: () => Promise<T>): Promise<T> {
-  return notePlace((path) => placeOf(path, jobDirectory), task);
+/** Adds to an error of the system where it occurred. `jobDirectory`: of the job that the command works on, once that is known. */
+export function placeDiskError(error: unknown, jobDirectory: string | undefined): void {
+  const found = findDiskError(error);
+  if (found?.path !== undefined) found.place = placeOf(found.path, jobDirectory);
 }
 
-/** The same of a task on a path that a person gave, and on what stands beside it. */
-export function passDiskErrors<T>(task: () => Promise<T>): Promise<T> {
-  return notePlace(() => 'given', task);
-}
-
-async function notePlace<T>(placeOf: (path: string) => DiskPlace, task: () => Promise<T>): Promise<T> {
-  try {
-    return await task();
-  } catch (error) {
-    const found = findDiskError(error);
-    if (found?.path !== undefined) found.place ??= placeOf(found.path);
-    throw error;
-  }
-}
-
-function placeOf(path: string, jobDirectory: string): DiskPlace {
+function placeOf(path: string, jobDirectory: string | undefined): DiskPlace {
+  if (jobDirectory === undefined) return 'given';
   const inside = relative(jobDirectory, path);
   if (inside === '') return 'job';
   // Above it.

@@ -8,7 +8,6 @@ import { assertOwnName, assertOwnPlace, readRunFile } from '../plan/format/run-r
 import { refusePruned } from '../registry/registry-state.js';
 import type { Files } from '../storage/files.js';
 import type { Context } from './context.js';
-import { placeDiskErrors } from './disk-error.js';
 import { jobDirectoryOf } from './with-job.js';
 
 export interface OpenedRun {
@@ -49,9 +48,9 @@ export async function openNamedRun(context: Context, written: string, begun = tr
     throw refuse(written, 'it does not exist, expected a run directory, a job file or its directory');
   if (found.isDirectory && (await isRunDirectory(path, files))) return openRun(context, path);
   const jobDirectory = found.isDirectory ? path : jobDirectoryOf(await loadJob(written));
-  const newest = await placeDiskErrors(jobDirectory, () => findNewest(jobDirectory, { files, begun, written }));
-  const run = await openRun(context, newest);
-  return found.isDirectory ? run : { ...run, jobFile: written };
+  context.workIn(jobDirectory);
+  const newest = await openRun(context, await findNewest(jobDirectory, { files, begun, written }));
+  return found.isDirectory ? newest : { ...newest, jobFile: written };
 }
 
 /** The path that an argument names, links followed; the plan id alone in place of the name of a run directory is that directory. */
@@ -92,13 +91,10 @@ async function findNewest(
   );
 }
 
-function openRun(context: Context, directory: string): Promise<OpenedRun> {
-  return placeDiskErrors(dirname(directory), () => readRun(context, directory));
-}
-
-async function readRun({ env, adoptedBy, name }: Context, directory: string): Promise<OpenedRun> {
+async function openRun({ env, adoptedBy, name, workIn }: Context, directory: string): Promise<OpenedRun> {
   const { files } = env;
   const jobDirectory = dirname(directory);
+  workIn(jobDirectory);
   const pruned = await readPruned(files, directory);
   if (pruned !== undefined) throw refusePruned(directory, pruned);
   const plan = await readPlan(files, directory);

@@ -2,6 +2,7 @@ import type { Options } from 'yargs';
 import { escapeJson, type LogFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
 import { type Context, createContext, type Result } from './context.js';
+import { placeDiskError } from './disk-error.js';
 import { explainError } from './failure.js';
 import { loggingOf, type Terminal } from './terminal.js';
 
@@ -43,7 +44,11 @@ export function runVerb<F>(
   const context = createContext(terminal, flags.adopt === true);
   const { watch = (_flags, _context, task) => task() } = verb;
   const run = async (): Promise<CommandEnd> => {
-    const result = { exitCode: EXIT.ok, reason: 'done', ...(await verb.run(flags, context)) };
+    const done = await verb.run(flags, context).catch((error: unknown) => {
+      placeDiskError(error, context.jobDirectory);
+      throw error;
+    });
+    const result = { exitCode: EXIT.ok, reason: 'done', ...done };
     const printing = printResult(terminal, flags.json, result);
     if (result.failure === undefined) await printing;
     // A closed stdout must not hide why it failed.

@@ -113,6 +113,7 @@ async function withService<T>(
   const { env, log, stop } = context;
   const { clock, random } = env;
   const jobDirectory = jobDirectoryOf(job);
+  context.workIn(jobDirectory);
   // One sandbox at a time may use a directory; the service itself takes calls while a job runs.
   const lock = job.service.sandbox ? await lockJob(lockDepsOf(env, log), jobDirectory) : undefined;
   try {

@@ -16,7 +16,6 @@ import type { Files } from '../storage/files.js';
 import { isLockLost, type Lock } from '../storage/lock.js';
 import { LEASE_MS, OwnerWatch } from '../storage/lock-file.js';
 import type { Context } from './context.js';
-import { placeDiskErrors } from './disk-error.js';
 import { lockDepsOf } from './env.js';
 import { endSoon } from './signals.js';
 
@@ -30,31 +29,30 @@ export interface HeldJob {
   readonly before?: RegistryState | undefined;
 }
 
-/** Does a task behind the lock of a job's directory, once its memory was found as it was left; errors of the disk say where they struck. `standsBy`: waits for the lock. */
-export function withJob<T>(
+/** Does a task behind the lock of a job's directory, once its memory was found as it was left. `standsBy`: waits for the lock. */
+export async function withJob<T>(
   context: Context,
   directory: string,
   task: (job: HeldJob) => Promise<T>,
   standsBy = false,
 ): Promise<T> {
   const { env, log, adoptedBy } = context;
+  context.workIn(directory);
   const acquire = (watch?: OwnerWatch) => lockJob(lockDepsOf(env, log), directory, watch);
-  return placeDiskErrors(directory, async () => {
-    const { lock, before } = standsBy
-      ? await standBy(context, directory, acquire)
-      : { lock: await acquire(), before: undefined };
-    try {
-      await context.emit({ type: 'begin', jobDirectory: directory });
-      const onNotice = (notice: string) => log.warn(notice);
-      // It may read from a hanging disk.
-      const registry = await endSoon(context, 'open the job', () =>
-        openRegistry(env, { jobDirectory: directory, lock, adoptedBy, onNotice }),
-      );
-      return await task({ directory, lock, registry, before });
-    } finally {
-      await lock.release();
-    }
-  });
+  const { lock, before } = standsBy
+    ? await standBy(context, directory, acquire)
+    : { lock: await acquire(), before: undefined };
+  try {
+    await context.emit({ type: 'begin', jobDirectory: directory });
+    const onNotice = (notice: string) => log.warn(notice);
+    // It may read from a hanging disk.
+    const registry = await endSoon(context, 'open the job', () =>
+      openRegistry(env, { jobDirectory: directory, lock, adoptedBy, onNotice }),
+    );
+    return await task({ directory, lock, registry, before });
+  } finally {
+    await lock.release();
+  }
 }
 
 /** How often to look at the lock of the process that has the job. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../domain/is-object.js';
 import { ERROR_CODE, type ErrorCode, INVALID_MSISDN, type RefusedRequest } from './http-answer.js';
 
 /** Bodies as the service checks them. The first issue refuses, so fields stand in the order in which they are checked. */
@@ -41,6 +42,14 @@ export const msisdn = z.string(INVALID_MSISDN).regex(MSISDN, INVALID_MSISDN);
 
 export function isMsisdn(value: unknown): boolean {
   return typeof value === 'string' && MSISDN.test(value);
+}
+
+/** Of a body about one number: that at a place, '' where there is none. By it a fault can choose. */
+export function numberAt(...place: readonly string[]) {
+  return (body: unknown): readonly string[] => {
+    const found = place.reduce((value, key) => (isObject(value) ? value[key] : undefined), body);
+    return [typeof found === 'string' ? found : ''];
+  };
 }
 
 const NUMERIC = /^\+?\d+$/;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AreaEntry, defineRoute, type Fields, type SandboxArea } from './area.js';
-import { country, msisdn, someText } from './body-schema.js';
+import { country, msisdn, numberAt, someText } from './body-schema.js';
 import { ERROR_CODE } from './http-answer.js';
 
 /** A contact that was created, or merged into one that had one of its addresses. */
@@ -78,7 +78,7 @@ export function createContactsArea(): SandboxArea {
         who: 'accountId',
         schema: contactSchema,
         codes: { country: ERROR_CODE.country, 'addresses.msisdn': ERROR_CODE.invalidMsisdn },
-        recipients: readNumber,
+        recipients: numberAt('addresses', 'msisdn'),
         handle: ({ at, path, params: { accountId: account = '' }, body }) => {
           const matching = toKeys(account, body.addresses).flatMap((key) => idOfAddress.get(key) ?? []);
           const [knownId, otherId] = new Set(matching);
@@ -148,9 +148,4 @@ function toKeys(account: string, addresses: Addresses): string[] {
 function withoutPlus(addresses: Addresses): Addresses {
   const { msisdn } = addresses;
   return msisdn === undefined ? addresses : { ...addresses, msisdn: msisdn.replace('+', '') };
-}
-
-function readNumber(body: unknown): readonly string[] {
-  const msisdn = (body as { addresses?: { msisdn?: unknown } } | null | undefined)?.addresses?.msisdn;
-  return [typeof msisdn === 'string' ? msisdn : ''];
 }

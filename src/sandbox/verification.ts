@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { type AreaEntry, defineRoute, type SandboxArea } from './area.js';
-import { type Codes, ENCODINGS, isTooLongSource, someText } from './body-schema.js';
+import { type Codes, ENCODINGS, isTooLongSource, numberAt, someText } from './body-schema.js';
 import { ERROR_CODE, INVALID_MSISDN, type RefusedRequest } from './http-answer.js';
 
 /** A code that was sent by SMS, or a check that changed a session. The rest is the session as it stood from then on. */
@@ -55,7 +55,7 @@ export function createVerificationArea(newId: () => string): SandboxArea {
         who: 'subAccountId',
         schema: creationSchema,
         codes: CODES,
-        recipients: readDestination,
+        recipients: numberAt('destination'),
         handle: ({ at, params: { subAccountId = '' }, body }) => {
           const last = sessions.get(lastIdOf.get(`${subAccountId} ${body.destination}`) ?? '');
           const waiting = last !== undefined && statusAt(last, at) === 'WAITING' ? last : undefined;
@@ -220,11 +220,6 @@ function toReadBody(session: KeptSession, now: number) {
 
 function toPath({ subAccountId, sessionId }: KeptSession): string {
   return `/api/v2/subaccounts/${encodeURIComponent(subAccountId)}/sessions/${sessionId}`;
-}
-
-function readDestination(body: unknown): readonly string[] {
-  const destination = (body as { destination?: unknown } | null | undefined)?.destination;
-  return [typeof destination === 'string' ? destination : ''];
 }
 
 const NO_SESSION: RefusedRequest = { status: 404, message: 'Session not found' };

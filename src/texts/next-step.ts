@@ -46,8 +46,8 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
     };
   }
   if (balance.unprocessed > 0 && stop?.reason === 'abandoned') {
-    const rows = countOf(balance.unprocessed, 'row');
-    return retry(`${rows} were not sent, and this run never sends them: make a plan to send them`, 'unprocessed');
+    const so = `${wereNotSent(balance.unprocessed)}, and this run never sends them: make a plan to send them`;
+    return retry(so, 'unprocessed');
   }
   if (summary.takenBackAt !== undefined && countTakenBack(summary) > 0) return nextOfTakenBack(run, job, screen);
   const rest = () => (balance.rejected > 0 ? nextOfRejected(summary, view, screen) : nextOfHeld(summary, retry));
@@ -60,16 +60,20 @@ type Retry = (what: string, only: string, isCorrected?: boolean) => NextStep;
 function nextOfUnsent(summary: Summary, retry: Retry): NextStep | undefined {
   const tooLate = countWithheld(summary, 'too-late');
   if (tooLate > 0) {
-    const so = `${countOf(tooLate, 'row')} were not sent by notAfter`;
+    const so = `${wereNotSent(tooLate)} by notAfter`;
     return retry(`${so}: set a later one in the job, then make a plan of them`, 'unprocessed', true);
   }
   const had = countWithheld(summary, 'had-it-already') + countWithheld(summary, 'too-often');
   const left = summary.balance.unprocessed - countWithheld(summary, 'opted-out') - had;
   if (left > 0) return retry(`${countOf(left, 'row')} turned out not to be sent: make a plan to send them`, 'not-sent');
   if (had === 0) return undefined;
-  const so = `${countOf(had, 'row')} ${had === 1 ? 'was' : 'were'} not sent, as other runs wrote to their numbers since the plan was made`;
+  const so = `${wereNotSent(had)}, as other runs wrote to their numbers since the plan was made`;
   const what = `${so}. To send them all the same, say sameText: send, and no frequency, in the job, then make a plan of them`;
   return retry(what, 'unprocessed', true);
+}
+
+function wereNotSent(rows: number): string {
+  return `${countOf(rows, 'row')} ${rows === 1 ? 'was' : 'were'} not sent`;
 }
 
 function nextOfHeld(summary: Summary, retry: Retry): NextStep | undefined {

@@ -30,7 +30,7 @@ export const abandon = defineVerb({
     return {
       json: { ...about, filesAreFree: !isHolder, balance },
       text: formatAbandoned(about, end, screen),
-      reason: `${countOf(unprocessed, 'row')} are not sent by it`,
+      reason: `${countOf(unprocessed, 'row')} not sent by it`,
     };
   },
 });

@@ -72,6 +72,7 @@ export const check = defineVerb({
     for (const fault of listTimeFaults(job, listFed(job, steps), clock.now())) problems.add(fault);
     await checkSecrets(job, context, problems);
     await checkDatabase(job, context, found);
+    context.workIn(jobDirectoryOf(job));
     await checkRuns(jobDirectoryOf(job), files, problems);
     if (job.approvers !== undefined && job.guards.requireApproval === 1) notices.push(OWN_PLAN);
     if (job.sameText === undefined && job.repeat === 'never' && job.steps.some(sendsTexts)) notices.push(UNSAID);

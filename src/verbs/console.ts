@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Context } from '../command/context.js';
-import { placeDiskErrors } from '../command/disk-error.js';
 import { describeFailure } from '../command/failure.js';
 import { endOnSignal } from '../command/signals.js';
 import type { Terminal } from '../command/terminal.js';
@@ -52,7 +51,7 @@ export const console = defineVerb({
     ['--users users.csv --add Anna --role approver', ''],
     ['--users users.csv --host 0.0.0.0 --origin https://volley.example.com', ''],
   ],
-  run: (flags, context) => {
+  run: async (flags, context) => {
     const directory = resolve(flags.directory);
     const { env, terminal, stop, name } = context;
     name({ directory: flags.directory });
@@ -60,52 +59,48 @@ export const console = defineVerb({
     const access = new Access(own, env);
     const linkTo = async (origin: string) => `${origin}/enter?link=${await access.createLink()}`;
     if (flags.link) {
-      return placeDiskErrors(directory, async () => {
-        const origin = await readFile(join(own, '.origin'), 'utf8').catch(() => undefined);
-        if (origin === undefined)
-          throw new UserError(
-            'bad-flag',
-            `Cannot make a link: no console that is opened by a link was started on ${directory}`,
-            { hint: 'Start one: volley console.' },
-          );
-        const link = await linkTo(origin);
-        return { json: { link }, text: `${link}\n`, reason: 'made a link' };
-      });
+      const origin = await readFile(join(own, '.origin'), 'utf8').catch(() => undefined);
+      if (origin === undefined)
+        throw new UserError(
+          'bad-flag',
+          `Cannot make a link: no console that is opened by a link was started on ${directory}`,
+          { hint: 'Start one: volley console.' },
+        );
+      const link = await linkTo(origin);
+      return { json: { link }, text: `${link}\n`, reason: 'made a link' };
     }
     const team = flags.users === undefined ? undefined : new Team(resolve(flags.users), env.files);
     if (team !== undefined && flags.add !== undefined && flags.role !== undefined)
       return addToTeam(team, { name: flags.add, role: flags.role });
     assertSafe(flags);
-    return endOnSignal(context, () =>
-      placeDiskErrors(directory, async () => {
-        await team?.assertTwoApprove();
-        const given = { directory, team, runHere: (command: ShortCommand) => runHere(command, context) };
-        const { origin, close } = await startConsole({ ...flags, ...given }, context);
-        try {
-          await env.files.makeDirectory(own);
-          if (team === undefined) await env.files.writeWhole(join(own, '.origin'), origin);
-          else await env.files.remove(join(own, '.origin'));
-          name({ origin });
-          const link = team === undefined ? await linkTo(origin) : origin;
-          const isJson = flags.json ?? !terminal.isStdoutTerminal;
-          const open =
-            team === undefined
-              ? 'Open this link in a browser; it works once, within ten minutes'
-              : 'Its people open it at';
-          const said = `${open}:\n  ${link}\nCampaigns are in ${join(directory, 'campaigns')}. Ctrl-C ends the console; what it started to send goes on.\n`;
-          await terminal.writeStdout(
-            isJson ? `${JSON.stringify({ state: 'listening', exitCode: null, error: null, origin, link })}\n` : said,
-          );
-          await new Promise<void>((end) => {
-            if (stop.isRequested) end();
-            stop.nothingNew.addEventListener('abort', () => end(), { once: true });
-          });
-        } finally {
-          await close();
-        }
-        return { text: '', reason: 'a signal came' };
-      }),
-    );
+    return endOnSignal(context, async () => {
+      await team?.assertTwoApprove();
+      const given = { directory, team, runHere: (command: ShortCommand) => runHere(command, context) };
+      const { origin, close } = await startConsole({ ...flags, ...given }, context);
+      try {
+        await env.files.makeDirectory(own);
+        if (team === undefined) await env.files.writeWhole(join(own, '.origin'), origin);
+        else await env.files.remove(join(own, '.origin'));
+        name({ origin });
+        const link = team === undefined ? await linkTo(origin) : origin;
+        const isJson = flags.json ?? !terminal.isStdoutTerminal;
+        const open =
+          team === undefined
+            ? 'Open this link in a browser; it works once, within ten minutes'
+            : 'Its people open it at';
+        const said = `${open}:\n  ${link}\nCampaigns are in ${join(directory, 'campaigns')}. Ctrl-C ends the console; what it started to send goes on.\n`;
+        await terminal.writeStdout(
+          isJson ? `${JSON.stringify({ state: 'listening', exitCode: null, error: null, origin, link })}\n` : said,
+        );
+        await new Promise<void>((end) => {
+          if (stop.isRequested) end();
+          stop.nothingNew.addEventListener('abort', () => end(), { once: true });
+        });
+      } finally {
+        await close();
+      }
+      return { text: '', reason: 'a signal came' };
+    });
   },
 });
 
@@ -138,7 +133,7 @@ async function runHere({ actor, directory, args }: ShortCommand, { env, terminal
 }
 
 async function addToTeam(team: Team, user: User) {
-  const password = await placeDiskErrors('.', () => team.add(user));
+  const password = await team.add(user);
   return {
     json: { ...user, password },
     text: `${user.name} is ${user.role}, and enters with this password, which is shown only now:\n  ${password}\n`,

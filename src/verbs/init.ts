@@ -1,6 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Context } from '../command/context.js';
-import { passDiskErrors } from '../command/disk-error.js';
 import { createPlanDeps } from '../command/plan-input.js';
 import { type Screen, showCommand, showPath } from '../command/screen.js';
 import { UserError } from '../domain/errors.js';
@@ -74,7 +73,7 @@ export const init = defineVerb({
     });
     const job = parseJob(text, path);
     name({ job: job.name });
-    if (!(await passDiskErrors(() => disk.createExclusive(path, text)))) throw refuseExisting(shown);
+    if (!(await disk.createExclusive(path, text))) throw refuseExisting(shown);
     const made = { path, job: job.name, files: heads.files, optOuts, marks: heads.marks, guess };
     return {
       json: summarizeGuess(made),

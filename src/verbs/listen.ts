@@ -1,7 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Context } from '../command/context.js';
-import { passDiskErrors, placeDiskErrors } from '../command/disk-error.js';
 import { lockDepsOf } from '../command/env.js';
 import { keepSecret } from '../command/read-secrets.js';
 import { openRunDirectory } from '../command/run-directory.js';
@@ -69,7 +68,7 @@ export const listen = defineVerb({
       const stopped = new Promise<undefined>((resolve) => {
         stop.nothingNew.addEventListener('abort', () => resolve(undefined));
       });
-      const optOuts = await passDiskErrors(() => takeOptOuts(flags, { ...env, log }));
+      const optOuts = await takeOptOuts(flags, { ...env, log });
       let metrics: Awaited<ReturnType<typeof openMetrics>> | undefined;
       try {
         let joining: ReceiptJoining | undefined;
@@ -79,11 +78,8 @@ export const listen = defineVerb({
         const lockOutput = () => lockFile(output, context);
         if (metricsPort !== undefined) metrics = await openMetrics(flags, context);
         const onArrived = optOuts?.onArrived;
-        const start = () =>
-          startListener({ host, port, output, secret, onArrived, onWritten, lockOutput, files, clock, log });
-        const listener = await (run === undefined
-          ? passDiskErrors(start)
-          : placeDiskErrors(dirname(run.directory), start));
+        const deps = { secret, onArrived, onWritten, lockOutput, files, clock, log };
+        const listener = await startListener({ host, port, output, ...deps });
         const { origin, path, counts } = listener;
         metrics?.watch(listener);
         const quiet = new AbortController();

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { Context, Result } from '../command/context.js';
-import { passDiskErrors } from '../command/disk-error.js';
 import { namePerson } from '../command/env.js';
 import { escapeText, formatParagraph, showPath } from '../command/screen.js';
 import { jobDirectoryOf } from '../command/with-job.js';
@@ -100,14 +99,12 @@ async function decide(
   const by = who ?? namePerson(context);
   const at = new Date(env.clock.now()).toISOString();
   context.name({ job: job.name, what, number: maskNumber(number), by, list: path });
-  await passDiskErrors(async () => {
-    const list = await OptOutFile.open(path, { files: env.files });
-    try {
-      await list.add({ number, what, at, by, word: '' });
-    } finally {
-      await list.close();
-    }
-  });
+  const file = await OptOutFile.open(path, { files: env.files });
+  try {
+    await file.add({ number, what, at, by, word: '' });
+  } finally {
+    await file.close();
+  }
   const others = what === 'in' ? await findListOf(Number(number), job, env) : undefined;
   const does = what === 'out' ? 'nothing is sent to it any more' : 'it may be written to again';
   const still = others === undefined ? '' : `, but not by job ${job.name}. The list ${others} has it`;

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { dirname, join, resolve } from 'node:path';
-import { placeDiskErrors } from '../command/disk-error.js';
+import { join, resolve } from 'node:path';
 import { openNamedRun } from '../command/run-directory.js';
 import {
   escapeText,
@@ -36,10 +35,8 @@ export const proof = defineVerb({
     const { files } = env;
     const { directory, plan } = await openNamedRun(context, run);
     const output = written === undefined ? directory : resolve(written);
-    const summarize = () => placeDiskErrors(dirname(directory), () => writeRunReport(files, directory, plan));
-    const salt = await placeDiskErrors(dirname(directory), () =>
-      keepSalt(files, directory, randomBytes(SALT_BYTES).toString('hex')),
-    );
+    const summarize = () => writeRunReport(files, directory, plan);
+    const salt = await keepSalt(files, directory, randomBytes(SALT_BYTES).toString('hex'));
     if (output !== directory) await files.makeDirectory(output);
     const { made, summary } = await writeProof(files, { directory, plan, salt }, { output, summarize });
     const { head, entries } = made;

@@ -1,6 +1,5 @@
 import { dirname } from 'node:path';
 import type { Context, Result } from '../command/context.js';
-import { placeDiskErrors } from '../command/disk-error.js';
 import { lockDepsOf } from '../command/env.js';
 import { describeRunEnd } from '../command/failure.js';
 import { openNamedRun } from '../command/run-directory.js';
@@ -38,11 +37,9 @@ export const report = defineVerb({
     const { directory, plan, testedRun, jobFile } = await openNamedRun(context, run);
     if (campaign === true) return describeCampaign(context, { directory, plan });
     const isSandbox = plan.job.service.sandbox;
-    const { summary, openDoubt } = await placeDiskErrors(dirname(directory), async () => {
-      const summary = await writeRunReport(files, directory, plan);
-      const isRunning = (await readLockOwner(lockDepsOf(env), dirname(directory))) !== undefined;
-      return { summary, openDoubt: await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning }) };
-    });
+    const summary = await writeRunReport(files, directory, plan);
+    const isRunning = (await readLockOwner(lockDepsOf(env), dirname(directory))) !== undefined;
+    const openDoubt = await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning });
     context.name(listFigures(summary));
     const planned = await readNextOfPlan(context, { directory, plan, testedRun });
     const view = { isSandbox, planned, job: jobFile, nowMs: clock.now(), screen };
@@ -57,9 +54,7 @@ export const report = defineVerb({
 
 async function describeCampaign(context: Context, of: { directory: string; plan: Plan }): Promise<Result> {
   const { env, screen } = context;
-  const { summary, runs, missing, page } = await placeDiskErrors(dirname(of.directory), () =>
-    reportCampaign(env.files, of),
-  );
+  const { summary, runs, missing, page } = await reportCampaign(env.files, of);
   const { job, state, balance, deliveries, cost, billed } = summary;
   const ids = runs.map((each) => each.summary.plan);
   const path = escapeText(showPath(screen, page));

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { confirmSending, type GivenAnswer } from '../command/confirm-sending.js';
 import type { Context, Result } from '../command/context.js';
+import { placeDiskError } from '../command/disk-error.js';
 import { namePerson } from '../command/env.js';
 import { assertMaySend } from '../command/may-send.js';
 import { planNewInput } from '../command/plan-input.js';
@@ -154,6 +155,7 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
     );
     return { summaries, leftOut };
   } catch (error) {
+    placeDiskError(error, directory);
     const failure = summaries.length === 0 ? error : sayMore(error);
     return { summaries, leftOut: [], guarded, failure };
   }

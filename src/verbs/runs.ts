@@ -1,5 +1,4 @@
 import { basename, join, resolve } from 'node:path';
-import { placeDiskErrors } from '../command/disk-error.js';
 import { lockDepsOf } from '../command/env.js';
 import { escapeText, formatHeadline, type Screen } from '../command/screen.js';
 import { jobDirectoryOf } from '../command/with-job.js';
@@ -27,16 +26,15 @@ export const runs = defineVerb({
     ['out', 'all jobs whose output is there'],
   ],
   isLook: true,
-  run: async ({ job: written = '.' }, { env, screen }) => {
+  run: async ({ job: written = '.' }, { env, screen, workIn }) => {
     const { files } = env;
     const jobs: { job: string; runs: ListedRun[] }[] = [];
     for (const jobDirectory of await findJobs(written, files)) {
-      const listed = await placeDiskErrors(jobDirectory, async () => {
-        const registry = await readRegistry(files, jobDirectory);
-        const isRunning = (await readLockOwner(lockDepsOf(env), jobDirectory)) !== undefined;
-        return listRuns(files, { jobDirectory, registry, isRunning });
-      });
-      jobs.push({ job: basename(jobDirectory), runs: listed });
+      workIn(jobDirectory);
+      const registry = await readRegistry(files, jobDirectory);
+      const isRunning = (await readLockOwner(lockDepsOf(env), jobDirectory)) !== undefined;
+      const runs = await listRuns(files, { jobDirectory, registry, isRunning });
+      jobs.push({ job: basename(jobDirectory), runs });
     }
     const listed = jobs.flatMap(({ job, runs }) => runs.map((run) => ({ job, ...run })));
     return {

@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path';
-import { placeDiskErrors } from '../command/disk-error.js';
 import { lockDepsOf } from '../command/env.js';
 import { openNamedRun } from '../command/run-directory.js';
 import {
@@ -42,14 +41,12 @@ export const status = defineVerb({
     const { directory, plan, testedRun, jobFile } = await openNamedRun(context, run, false);
     const jobDirectory = dirname(directory);
     const isSandbox = plan.job.service.sandbox;
-    const { state, owner, openDoubt, abandoned, approvals } = await placeDiskErrors(jobDirectory, async () => {
-      const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
-      const owner = await readLockOwner(lockDepsOf(env), jobDirectory);
-      const registry = await readRegistry(files, jobDirectory);
-      const openDoubt = await readOpenDoubt(files, jobDirectory, { isSandbox, isRunning: owner !== undefined });
-      const approvals = await readApprovals(files, { directory, plan }, registry);
-      return { state, owner, openDoubt, abandoned: registry.recordOf(plan.id).abandoned, approvals };
-    });
+    const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
+    const owner = await readLockOwner(lockDepsOf(env), jobDirectory);
+    const registry = await readRegistry(files, jobDirectory);
+    const openDoubt = await readOpenDoubt(files, jobDirectory, { isSandbox, isRunning: owner !== undefined });
+    const approvals = await readApprovals(files, { directory, plan }, registry);
+    const { abandoned } = registry.recordOf(plan.id);
     const found = {
       job: plan.job.name,
       plan: plan.id,

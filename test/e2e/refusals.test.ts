@@ -133,6 +133,26 @@ test('an address that is taken, or not of this machine, is refused before anythi
   expect([existsSync(workspace.path('out')), workspace.requests()]).toEqual([false, []]);
 });
 
+test('a path that is given and cannot be used is refused, whatever it is for', async () => {
+  const workspace = await aJobFor(people(3));
+  workspace.change({ optOuts: 'people.csv/list.csv' }, 'lists.yaml');
+  await workspace.run();
+  const [run = ''] = workspace.directories();
+  for (const args of [
+    ['proof', workspace.path(run), '--output', 'people.csv/proof'],
+    ['sandbox', '--port', '0', '--data', 'people.csv/data'],
+    ['console', '--port', '0', '--directory', 'people.csv/home'],
+    ['console', '--users', 'people.csv/users', '--add', 'Ann', '--role', 'viewer'],
+    ['listen', '--port', '0', '--output', 'people.csv/events'],
+    ['listen', '--port', '0', '--opt-outs', 'people.csv/opt-outs.csv'],
+    ['init', 'people.csv', '--output', 'people.csv/job.yaml'],
+    ['people', 'opt-out', 'lists.yaml', '+6591000001'],
+  ]) {
+    const { state, exitCode, error } = await workspace.refused(...args);
+    expect({ args, state, exitCode, ...error }).toMatchObject({ args, state: 'refused', exitCode: 2 });
+  }
+});
+
 test('--json=true and --json=false say how a command that is refused is printed', async () => {
   const workspace = await aWorkspace();
   const { stdout, code } = await workspace.finish(workspace.start(['run', 'nowhere.yaml', '--json=false']));

@@ -34,8 +34,8 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
   {
     name: 'a command keeps the lock of the job once it has ended',
     file: 'src/command/with-job.ts',
-    find: '      await lock.release();',
-    replace: '      if (directory === lock.toString()) await lock.release();',
+    find: 'await lock.release();',
+    replace: 'if (directory === lock.toString()) await lock.release();',
     tests: ['test/e2e/one-memory.test.ts', 'test/library/plan-apply.test.ts'],
   },
 ];

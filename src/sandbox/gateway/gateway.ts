@@ -9,6 +9,7 @@ import {
   type SandboxArea,
   type WrittenRoute,
 } from '../area.js';
+import { numberAt } from '../body-schema.js';
 import type { ErrorForm, RefusedRequest } from '../http-answer.js';
 import type { WebhookSender } from '../webhook/sender.js';
 import { CHECK, type Conversation, type ConversationRow, EVENT, type GatewayRow, QUEUES } from './conversation.js';
@@ -86,7 +87,7 @@ export function createGatewayArea(newId: () => string): SandboxArea {
       who: 'gatewayKey',
       schema: updateSchema,
       codes: NO_OBJECT,
-      recipients: readPhone,
+      recipients: numberAt('user', 'phone'),
       handle: (conversation, call) => {
         const { body } = call;
         const { channelId, state, user, queueId } = conversation;
@@ -152,7 +153,7 @@ export function createGatewayArea(newId: () => string): SandboxArea {
         who: 'gatewayKey',
         schema: conversationSchema,
         codes: NO_OBJECT,
-        recipients: readPhone,
+        recipients: numberAt('user', 'phone'),
         handle: (call) => {
           const { at, body } = call;
           const channel = channels.get(body.channelId);
@@ -191,7 +192,7 @@ export function createGatewayArea(newId: () => string): SandboxArea {
         who: 'gatewayKey',
         schema: messageSchema,
         codes: NO_OBJECT,
-        recipients: readPhone,
+        recipients: numberAt('user', 'phone'),
         handle: (conversation, call) => {
           const { text } = call.body;
           const after = addMessage(conversation, 'user', text, call.at);
@@ -291,12 +292,6 @@ function isQueue(queueId: string | undefined): boolean {
 
 function refuseQueue(queueId: string | undefined): RefusedRequest {
   return { status: 400, code: 'invalid_queue', message: `Queue ID ${queueId} is invalid.` };
-}
-
-/** The customer's number, by which a fault can choose; '' where there is none. */
-function readPhone(body: unknown): readonly string[] {
-  const phone = (body as { user?: { phone?: unknown } } | null | undefined)?.user?.phone;
-  return [typeof phone === 'string' ? phone : ''];
 }
 
 function hal(status: number, body: Fields) {

@@ -115,7 +115,7 @@ export function createSmsArea(clock: Clock, newId: () => string, limits: RateLim
         method: 'GET',
         path: `${MESSAGES}/:umid`,
         who: 'subAccountId',
-        // Details of a message are in the ledger alone.,
+        // Details of a message are in the ledger alone.
         handle: () => ({ status: 404, message: 'Message not found' }),
       }),
       inboundRoute(newId),
