@@ -1,4 +1,5 @@
 import type { Options } from 'yargs';
+import { UserError } from '../domain/errors.js';
 import { escapeJson, type LogFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
 import { type Context, createContext, type Result } from './context.js';
@@ -44,9 +45,8 @@ export function runVerb<F>(
   const context = createContext(terminal, flags.adopt === true);
   const { watch = (_flags, _context, task) => task() } = verb;
   const run = async (): Promise<CommandEnd> => {
-    const done = await verb.run(flags, context).catch((error: unknown) => {
-      placeDiskError(error, context.jobDirectory);
-      throw error;
+    const done = await verb.run(flags, context).catch(async (error: unknown) => {
+      throw await placeError(error, flags.job, context);
     });
     const result = { exitCode: EXIT.ok, reason: 'done', ...done };
     const printing = printResult(terminal, flags.json, result);
@@ -59,6 +59,15 @@ export function runVerb<F>(
   if (verb.isLook === true) return run().then(({ exitCode }) => exitCode);
   context.name(nameObject(flags));
   return logged(name, context, () => watch(flags, context, run));
+}
+
+/** The same error with where it struck: on the disk, or in the job `file`, where there is one. */
+export async function placeError(error: unknown, file: unknown, { env, jobDirectory }: Context): Promise<unknown> {
+  placeDiskError(error, jobDirectory);
+  if (!(error instanceof UserError) || error.problems.length === 0 || typeof file !== 'string') return error;
+  // Loaded only where there are problems: a verb without a job does without.
+  const { placeProblems } = await import('../job/load.js');
+  return placeProblems(error, file, env.files);
 }
 
 /** As they were given; the verb names what it finds there. */

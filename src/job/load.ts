@@ -112,29 +112,25 @@ export function parseJob(
 /** Names of columns in the job turn out to be wrong when the input is read. */
 const OF_THE_JOB: ReadonlySet<string> = new Set(['bad-job', 'bad-input']);
 
-/** Runs a task on a job; problems that it throws get the line of the job file, if there is one. */
-export async function placeProblems<T>(
-  { file, files }: { file: string | undefined; files: Pick<Files, 'readText'> },
-  task: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await task();
-  } catch (error) {
-    if (!(error instanceof UserError) || !OF_THE_JOB.has(error.code) || file === undefined) throw error;
-    if (error.problems.every(({ at }) => at === undefined)) throw error;
-    // Where the file cannot be read any more, the step is named.
-    const text = await files.readText(file).catch(() => undefined);
-    const source = text === undefined ? undefined : readSource(text, file);
-    if (source === undefined || source.yaml.isBroken) throw error;
-    const problems = error.problems.map(({ at, ...problem }) =>
-      at === undefined ? problem : { ...problem, ...keyOf({ at }), where: placeOf({ at, message: '' }, source) },
-    );
-    const message = error.problems.reduce(
-      (said, { where }, index) => said.replace(`${where}: `, `${problems[index]?.where}: `),
-      error.message,
-    );
-    throw new UserError(error.code, message, { hint: error.hint, problems });
-  }
+/** The same error, whose problems with a job have their lines in its file. */
+export async function placeProblems(
+  error: UserError,
+  file: string,
+  files: Pick<Files, 'readText'>,
+): Promise<UserError> {
+  if (!OF_THE_JOB.has(error.code) || error.problems.every(({ at }) => at === undefined)) return error;
+  // Where the file cannot be read any more, the step is named.
+  const text = await files.readText(file).catch(() => undefined);
+  const source = text === undefined ? undefined : readSource(text, file);
+  if (source === undefined || source.yaml.isBroken) return error;
+  const problems = error.problems.map(({ at, ...problem }) =>
+    at === undefined ? problem : { ...problem, ...keyOf({ at }), where: placeOf({ at, message: '' }, source) },
+  );
+  const message = error.problems.reduce(
+    (said, { where }, index) => said.replace(`${where}: `, `${problems[index]?.where}: `),
+    error.message,
+  );
+  return new UserError(error.code, message, { hint: error.hint, problems });
 }
 
 interface Source {

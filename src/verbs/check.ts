@@ -11,7 +11,7 @@ import { isObject } from '../domain/is-object.js';
 import { ENDPOINTS, type EndpointFacts } from '../domain/service-facts.js';
 import { fixDates } from '../job/fix-dates.js';
 import { type Input, isRowStep, type Job, type RowStep, type SecretSource, type Step } from '../job/job.js';
-import { loadJob, placeProblems } from '../job/load.js';
+import { loadJob } from '../job/load.js';
 import { areasOf, kindOf } from '../kinds/kinds.js';
 import { readHookAddress } from '../observe/hook.js';
 import { checkInputHead, type InputHead } from '../plan/check-head.js';
@@ -78,7 +78,7 @@ export const check = defineVerb({
     if (job.sameText === undefined && job.repeat === 'never' && job.steps.some(sendsTexts)) notices.push(UNSAID);
     const isTried = isOnline && problems.isEmpty;
     const online = isTried ? await tryKeys(job, file, context, problems) : [];
-    await placeProblems({ file, files }, async () => problems.throwIfAny());
+    problems.throwIfAny();
     const secrets = job.cluster === undefined ? 'its secrets' : 'its secrets, its database';
     notices.push(...warnOfJob(job));
     const lines = [

@@ -1,7 +1,7 @@
 import { describeFailure } from '../command/failure.js';
 import { planJob } from '../command/plan-input.js';
 import { jobDirectoryOf } from '../command/with-job.js';
-import { loadJob, placeProblems } from '../job/load.js';
+import { loadJob } from '../job/load.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { checkGuards } from '../plan/guards.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
@@ -20,7 +20,7 @@ export const plan = defineVerb({
     const { env, screen } = context;
     const { files, clock } = env;
     const job = await loadJob(path);
-    const { made, leftOut } = await placeProblems({ file: path, files }, () => planJob(context, job, again));
+    const { made, leftOut } = await planJob(context, job, again);
     if (made === undefined) {
       const openDoubt = await readOpenDoubt(files, jobDirectoryOf(job), { isSandbox: job.service.sandbox });
       // It sends nothing, and nothing of others stops it.

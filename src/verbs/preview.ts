@@ -5,7 +5,7 @@ import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
-import { loadJob, placeProblems } from '../job/load.js';
+import { loadJob } from '../job/load.js';
 import { normalizeNumber } from '../normalize/number/number.js';
 import type { AcceptedNumber } from '../normalize/number/number-library.js';
 import type { ChosenRows } from '../preview/choose-rows.js';
@@ -34,9 +34,7 @@ export const preview = defineVerb({
     const { job } = shown;
     const to = written === undefined ? undefined : readNumber(written, job).e164;
     const chosen = { choice: { ...choice, to }, count };
-    const steps = await placeProblems({ file: of, files: context.env.files }, () =>
-      readShownRows(shown, chosen, context),
-    );
+    const steps = await readShownRows(shown, chosen, context);
     const rows = steps.flatMap((step) => describeRows(step, job, showNumbers));
     // Who asks for a row or a number that is not there has mistyped it.
     if (rows.length === 0 && choice.row !== undefined) {

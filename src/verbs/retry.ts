@@ -9,7 +9,7 @@ import { countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { LEFT_OUT_CODES } from '../domain/row-codes.js';
 import { fixDates } from '../job/fix-dates.js';
-import { loadJob, placeProblems } from '../job/load.js';
+import { loadJob } from '../job/load.js';
 import type { RetryOf } from '../plan/format/plan-file.js';
 import { type RetryEnd, retryRun } from '../retry/retry-run.js';
 import { assertSameJob } from '../run/resume.js';
@@ -65,12 +65,10 @@ export const retry = defineVerb({
     const work = () =>
       withRun(context, { directory, plan }, async ({ lock, registry, report }) => {
         const planDeps = await createPlanDeps(context, view.planned);
-        const made = await placeProblems({ file, files }, () =>
-          retryRun(
-            { directory, plan, lock, registry, job },
-            { ...choice, person: namePerson(context) },
-            { files, clock, owner, plan: planDeps },
-          ),
+        const made = await retryRun(
+          { directory, plan, lock, registry, job },
+          { ...choice, person: namePerson(context) },
+          { files, clock, owner, plan: planDeps },
         );
         await report();
         return made;

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { confirmSending, type GivenAnswer } from '../command/confirm-sending.js';
 import type { Context, Result } from '../command/context.js';
-import { placeDiskError } from '../command/disk-error.js';
 import { namePerson } from '../command/env.js';
 import { assertMaySend } from '../command/may-send.js';
 import { planNewInput } from '../command/plan-input.js';
+import { placeError } from '../command/runner.js';
 import { type SendingJob, withSending } from '../command/send-job.js';
 import { endSoon } from '../command/signals.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { quoteWord, UserError } from '../domain/errors.js';
 import type { Job, RampStage } from '../job/job.js';
-import { loadJob, placeProblems } from '../job/load.js';
+import { loadJob } from '../job/load.js';
 import { parseFirst, sampleFirst } from '../job/stages.js';
 import { watchCommand } from '../observe/watch-command.js';
 import { checkGuards } from '../plan/guards.js';
@@ -145,18 +145,17 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
   };
 
   try {
-    const leftOut = await placeProblems({ file, files }, () =>
-      withSending(context, job, { directory, waits: wait, standsBy }, async (sending) => {
-        const leftOut = await sendRuns(sending);
-        // Only now does no step of the job wait for a file.
-        if (summaries.every(({ state }) => state === 'finished')) await sending.moveInputs(job);
-        return leftOut;
-      }),
-    );
+    const place = { directory, waits: wait, standsBy };
+    const leftOut = await withSending(context, job, place, async (sending) => {
+      const leftOut = await sendRuns(sending);
+      // Only now does no step of the job wait for a file.
+      if (summaries.every(({ state }) => state === 'finished')) await sending.moveInputs(job);
+      return leftOut;
+    });
     return { summaries, leftOut };
   } catch (error) {
-    placeDiskError(error, directory);
-    const failure = summaries.length === 0 ? error : sayMore(error);
+    const placed = await placeError(error, file, context);
+    const failure = summaries.length === 0 ? placed : sayMore(placed);
     return { summaries, leftOut: [], guarded, failure };
   }
 }

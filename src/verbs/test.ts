@@ -8,7 +8,6 @@ import { jobDirectoryOf } from '../command/with-job.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
-import { placeProblems } from '../job/load.js';
 import { MAX_TEST_NUMBERS } from '../job/schema/written-job.js';
 import { splitNumbers } from '../normalize/number/number.js';
 import { digestPlanOf, type Plan } from '../plan/format/plan-file.js';
@@ -65,14 +64,13 @@ export const test = defineVerb({
         hint: 'Other steps have no test; volley preview shows what they would send.',
       });
     }
-    const summary = await placeProblems({ file: of, files: env.files }, () =>
-      withSending(context, jobOfTest(job, smsSteps), { directory, waits: false }, async (sending) => {
-        const planned = await endSoon(context, 'plan the test', () =>
-          planTest({ ...tested, numbers, chosen }, sending, context),
-        );
-        return sending.send(planned.directory, planned.plan, planned.plan.job);
-      }),
-    );
+    const place = { directory, waits: false };
+    const summary = await withSending(context, jobOfTest(job, smsSteps), place, async (sending) => {
+      const planned = await endSoon(context, 'plan the test', () =>
+        planTest({ ...tested, numbers, chosen }, sending, context),
+      );
+      return sending.send(planned.directory, planned.plan, planned.plan.job);
+    });
     context.name(listFigures(summary));
     const text = formatSummary(summary, {
       isSandbox: job.service.sandbox,
