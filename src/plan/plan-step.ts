@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { UserError } from '../domain/errors.js';
+import { ID_COLUMN } from '../domain/output-columns.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
 import type { StatedTime } from '../domain/stated-time.js';
 import { numbersOf } from '../filter/compile-country-test.js';
@@ -200,15 +201,15 @@ async function planFile(
   const { columns, notices, ownColumns } = reader;
   const { sha256, contentSha256, bytes } = input;
   const fedFrom = planning.reimported?.takeFiles() ?? [];
-  // Re-imported rows are identified by their ids, in whatever file they stand.
-  const isOwn = ownColumns.length > 0;
+  // Re-imported rows are identified by their ids, in whatever file they stand; those of results have none.
+  const haveIds = ownColumns.some((own) => own.includes(ID_COLUMN));
   return {
     file,
     path,
     sha256,
     contentSha256,
     // Names and cells in their order: the same in whatever encoding they are written, with whatever delimiter, and as NDJSON.
-    rowsSha256: isOwn ? undefined : digest.update(JSON.stringify([columns, faults.digest('hex')])).digest('hex'),
+    rowsSha256: haveIds ? undefined : digest.update(JSON.stringify([columns, faults.digest('hex')])).digest('hex'),
     bytes,
     columns: [...columns],
     rows: rows.next - from,

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
 import { oneIn } from '../one-in.js';
-import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aContactsStep, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
 
 /** A run of twenty people that is at its end. */
@@ -81,6 +81,18 @@ describe.concurrent('a file that was saved anew', () => {
     const told = { state: 'nothing-new', leftOut: [{ file: name, reason }] };
     expect(await workspace.told('run', 'job.yaml')).toMatchObject(told);
     expect(await workspace.destinations()).toEqual(numbersOf(20));
+  });
+
+  test('is the same file, also where it holds results that a step of another kind took', async () => {
+    const { workspace, run } = await aFinishedRun();
+    const results = workspace.read(`${run}/1-sms.results.csv`);
+    workspace.write('in/a.csv', results);
+    workspace.change({ name: 'chain', steps: [aContactsStep({ input: { files: 'in/*' } })] }, 'chain.yaml');
+    expect((await workspace.volley('run', 'chain.yaml')).summary.balance).toMatchObject({ accepted: 20 });
+    workspace.write('in/b.csv', results.replaceAll('\n', '\r\n'));
+    workspace.write('in/c.csv', Buffer.from(`\uFEFF${results.replaceAll(',', ';')}`, 'utf16le'));
+    await expectNothingNew(workspace, 'chain.yaml');
+    expect(await workspace.contacts()).toHaveLength(20);
   });
 
   const sheet = (ben: string) =>
