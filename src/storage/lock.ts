@@ -112,10 +112,11 @@ export async function acquireLock(deps: LockPorts, directory: string, above = 0,
   });
 }
 
-/** What is to be known of the last owner that had found the job as it was left. A taker that died may have left a file that says nothing. */
+/** What is to be known of the last owner that had found the job as it was left. Takers that died may have left files that say nothing. */
 async function readBefore(deps: LockPorts, directory: string, current: LockFile | undefined): Promise<Before> {
-  const last = current?.instance === '' ? await readHighest(deps, directory, current.epoch) : current;
-  if (last === undefined || last.instance === '') return { known: {}, isReplaced: true };
+  let last = current;
+  while (last?.instance === '') last = await readHighest(deps, directory, last.epoch);
+  if (last === undefined) return { known: {}, isReplaced: true };
   const path = pathOf(directory, last.epoch);
   const found = await deps.files.stat(path);
   const isOwn = last.own && found && isSameIdentity({ ...last.own, path }, identityOf(path, found));

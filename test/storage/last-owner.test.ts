@@ -50,6 +50,22 @@ test('an owner that has not found the job as it was left leaves what the one bef
   }
 });
 
+test('the next owner knows it also behind takers that died before they had written their files', async () => {
+  const job = aJobDirectory();
+  const first = await job.take();
+  await first.attest({ [memory]: 700 });
+  await first.release();
+  for (const [epoch, written] of [
+    [2, ''],
+    [3, '{"ho'],
+    [4, ''],
+  ] as const)
+    job.put(epoch, written);
+  job.clock.wallMs += 100_000;
+  const next = await job.take({ owner: { pid: 2 } });
+  expect([next.known(memory), next.isReplaced]).toEqual([700, false]);
+});
+
 test('a lock file that was put back in place of the last one is known by the file that it names, also behind owners that refused', async () => {
   const job = aJobDirectory();
   const first = await job.take();
