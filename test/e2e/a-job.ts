@@ -35,6 +35,12 @@ export function anSmsStep(changes: Changes = {}): object {
   };
 }
 
+/** The same, for a time tomorrow: it can be taken back. */
+export function aStepForTomorrow(): object {
+  const scheduled = new Date(Date.now() + 86_400_000).toISOString();
+  return anSmsStep({ template: { source: 'ACME', text: 'Hi {{ name }}', scheduled } });
+}
+
 export function aContactsStep(changes: Changes = {}): object {
   return {
     kind: 'contacts',

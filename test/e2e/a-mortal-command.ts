@@ -5,8 +5,8 @@ import type { Transport } from '../../src/service/transport.js';
 import { createFiles, type RawFiles } from '../../src/storage/files.js';
 import { volleyIn, type Workspace } from './a-workspace.js';
 
-/** No process has it. */
-const GONE = 2 ** 31 - 1;
+/** No process has this number. */
+const GONE = { ...nodeEnv.owner, pid: 2 ** 31 - 1 };
 
 type Act = () => Promise<unknown>;
 /** Gets the name of each operation on a disk, `write /out/x`, and does it; `tear`, of one that writes, does half of it. */
@@ -43,6 +43,31 @@ export function aDiskOf(perform: Perform) {
 }
 
 /**
+ * A command in this process on a disk on which nothing is done any more from an operation on that is fatal; that one, if it
+ * writes, is half done. Gives the names of all, and its lock is that of a process that is gone.
+ */
+export async function runUntil(
+  isFatal: (name: string, count: number) => boolean,
+  workspace: Workspace,
+  ...args: string[]
+): Promise<string[]> {
+  const seen: string[] = [];
+  let isDead = false;
+  const disk = aDiskOf(async (name, act, tear) => {
+    seen.push(name);
+    if (!isDead && isFatal(name, seen.length)) {
+      isDead = true;
+      await tear?.();
+    }
+    if (isDead) throw deathOf(name);
+    return act();
+  });
+  await volleyIn(workspace, { runtime: { files: disk.files, owner: GONE } }, ...args);
+  await disk.close();
+  return seen;
+}
+
+/**
  * A command in this process that can be killed: from then on nothing is done on its disk, its requests come to nothing, and its lock is that of
  * a process that is gone.
  */
@@ -67,8 +92,7 @@ function startMortal(workspace: Workspace, ...args: string[]): { kill(): Promise
       return { ...real, send };
     };
   };
-  const owner = { ...nodeEnv.owner, pid: GONE };
-  const ended = volleyIn(workspace, { runtime: { files: disk.files, owner, loadTransport } }, ...args);
+  const ended = volleyIn(workspace, { runtime: { files: disk.files, owner: GONE, loadTransport } }, ...args);
   return {
     kill: async () => {
       death.abort();

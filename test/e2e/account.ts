@@ -30,6 +30,10 @@ export function readOutput(summary: Summary, step: number, output: OutputName): 
     .map((line) => JSON.parse(line));
 }
 
+/** The rejections of a run as they are fixed: as text. */
+export const rejectionsOf = (directory: string, step = '1-sms') =>
+  readFileSync(join(directory, `${step}.rejections.csv`), 'utf8');
+
 const WITHOUT_ROWS = ['campaign', 'chat'];
 
 /** Promise 3, from the files alone: every row of every input stands in exactly one output, and the figures say the same. */

@@ -1,10 +1,10 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
-import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aContactsStep, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aStoppedRun } from './a-stopped-run.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
-import { readOutput } from './account.js';
+import { readOutput, rejectionsOf } from './account.js';
 
 const cellsOf = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 
@@ -80,15 +80,8 @@ test('corrected rejections that come back, and what a filter had left out, count
 test('a step that the job got between two runs of a campaign hides no row of the others', async () => {
   const workspace = await aJobFor(`${people(5)}+65 1,Bad\n`);
   const ran = await workspace.run();
-  const [bad] = readOutput(ran.summary, 1, 'rejections');
-  const fixed: Record<string, unknown> = { ...bad, mobile: numberOf(7) };
-  workspace.write('fixed.csv', `${Object.keys(fixed).join(',')}\n${Object.values(fixed).join(',')}\n`);
-  const contacts = {
-    kind: 'contacts',
-    input: { files: 'people.csv' },
-    fields: { firstName: 'name', msisdn: 'mobile' },
-  };
-  workspace.change({ steps: [contacts, anSmsStep({ input: { files: ['people.csv', 'fixed.csv'] } })] });
+  workspace.write('fixed.csv', rejectionsOf(ran.summary.directory).replace('Bad', numberOf(7)));
+  workspace.change({ steps: [aContactsStep(), anSmsStep({ input: { files: ['people.csv', 'fixed.csv'] } })] });
   const { summary } = await workspace.run();
   expect(summary.steps).toMatchObject([{ balance: { accepted: 5, rejected: 1 } }, { balance: { accepted: 1 } }]);
   const { printed, page } = await reportCampaign(workspace);
@@ -100,8 +93,7 @@ test('a row that was rejected again as it came back counts there once its own ru
   const steps = [anSmsStep({ input: { files: '*.csv' } })];
   const workspace = await aJobFor(`${people(1)}P2,n/a\nP3,n/a\n`, { steps });
   const { directory } = await workspace.told('run', 'job.yaml');
-  const rejections = readFileSync(`${directory}/1-sms.rejections.csv`, 'utf8');
-  workspace.write('fixed.csv', rejections.replace('n/a', numberOf(2)));
+  workspace.write('fixed.csv', rejectionsOf(directory).replace('n/a', numberOf(2)));
   workspace.setFaults({ kind: 'reject-rows' });
   const second = await workspace.told('run', 'job.yaml');
   workspace.setFaults();

@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { anSmsStep, numbersOf, people } from './a-job.js';
+import { aStepForTomorrow, numbersOf, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 
-const aScheduledJob = (file = people(30), ...faults: Parameters<Workspace['setFaults']>) => {
-  const scheduled = new Date(Date.now() + 24 * 3_600_000).toISOString();
-  const steps = [anSmsStep({ template: { source: 'ACME', text: 'Hi {{ name }}', scheduled } })];
-  return aJobFor(file, { steps }, ...faults);
-};
+const aScheduledJob = (file = people(30), ...faults: Parameters<Workspace['setFaults']>) =>
+  aJobFor(file, { steps: [aStepForTomorrow()] }, ...faults);
 
 /** Thirty messages in batches of ten, accepted by the service for a time tomorrow. */
 async function aScheduledRun(file?: string) {

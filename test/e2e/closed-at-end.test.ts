@@ -1,19 +1,16 @@
 import { expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
-import { aJob, anSmsStep, people } from './a-job.js';
+import { aJob, anSmsStep, aStepForTomorrow, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';
 
 /** What keeps a process alive when a command has ended. */
 const openServers = () => process.getActiveResourcesInfo().filter((name) => /Server|Worker/.test(name)).length;
 
-const TOMORROW = new Date(Date.now() + 86_400_000).toISOString();
-
 /** Sent to a sandbox within the command, for tomorrow. */
 function aSandboxJob(workspace: Workspace, changes: object = {}): object {
-  const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled: TOMORROW };
   const service = { sandbox: true, bases: undefined, credentials: undefined, giveUpAfterSeconds: 1 };
-  return aJob(workspace, { service, steps: [anSmsStep({ template })], ...changes });
+  return aJob(workspace, { service, steps: [aStepForTomorrow()], ...changes });
 }
 
 const FAILING = ['loadReader', 'loadLane', 'loadTransport', 'loadStore'] as const;

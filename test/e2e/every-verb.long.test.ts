@@ -5,7 +5,7 @@ import { createFiles, type RawFiles } from '../../src/storage/files.js';
 import { VERBS } from '../../src/verbs/verbs.js';
 import { aService, KEYS } from '../command/a-single-call.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';
-import { aJob, anSmsStep, people } from './a-job.js';
+import { aStepForTomorrow, people } from './a-job.js';
 import { aJobFor, aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
 import type { Ended } from './command.js';
 import { readFailure } from './failure.js';
@@ -16,14 +16,9 @@ async function anEvening(): Promise<Workspace> {
   const workspace = await aWorkspaceInProcess({ kind: 'reset-after', area: 'sms', nth: 1 });
   workspace.write('people.csv', people(3));
   const { account, credentials, bases } = aService(workspace.sandbox.origin);
-  const jobOf = (about: object) => {
-    const steps = [anSmsStep({ template: { source: 'ACME', text: 'Hi {{ name }}', ...about } })];
-    return aJob(workspace, { steps, service: { account, credentials, bases } });
-  };
-  workspace.writeJob(jobOf({}));
-  // So that it can be taken back.
-  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
-  workspace.writeJob(jobOf({ scheduled: tomorrow }), 'tomorrow.yaml');
+  const service = { account, credentials, bases };
+  workspace.change({ service });
+  workspace.change({ service, steps: [aStepForTomorrow()] }, 'tomorrow.yaml');
   return workspace;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
 import { aGrownExport } from './a-grown-export.js';
-import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { anSmsStep, aStepForTomorrow, numberOf, numbersOf, people } from './a-job.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { type OutputName, readOutput } from './account.js';
 
@@ -64,9 +64,7 @@ test('who was corrected after the message had gone gets it again: the plan says 
 });
 
 test('rows that the service refused, and those that a cancel took back, had nothing', async () => {
-  const scheduled = new Date(Date.now() + 86_400_000).toISOString();
-  const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled };
-  const workspace = await aJobFor(people(4), { steps: [anSmsStep({ template })] }, REFUSE_P3);
+  const workspace = await aJobFor(people(4), { steps: [aStepForTomorrow()] }, REFUSE_P3);
   await workspace.run();
   expect((await workspace.volley('cancel', 'job.yaml')).code).toBe(0);
   workspace.write('people.csv', people(5));

@@ -1,10 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { nodeEnv } from '../../src/command/env.js';
 import { oneIn } from '../one-in.js';
 import { aContactsStep, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { aDiskOf, deathOf } from './a-mortal-command.js';
-import { aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
+import { runUntil } from './a-mortal-command.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 
 const INPUT = { files: 'inbox/*.csv', whenDone: { moveTo: 'sent/' } };
 
@@ -110,25 +109,8 @@ test('suppression lists, and what a run wrote, are never moved', async () => {
   expect(listed(workspace, run)).toContain('1-sms.rejections.csv');
 });
 
-/** No process has it: its lock is that of one that died. */
-const GONE = 2 ** 31 - 1;
 /** The last has the name of the first, which was sent and moved before. */
 const FILES = { 'inbox/monday.csv': people(2, 10), 'inbox/tuesday.csv': people(2, 20), 'sent/monday.csv': people(1) };
-
-/** A run on a disk on which nothing is done any more from its n-th operation on; that one, if it writes, is half done. */
-async function runUntil(workspace: Workspace, deathAt: number): Promise<string[]> {
-  const seen: string[] = [];
-  const disk = aDiskOf(async (name, act, tear) => {
-    seen.push(name);
-    if (seen.length === deathAt) await tear?.();
-    if (seen.length >= deathAt) throw deathOf(name);
-    return act();
-  });
-  const owner = { ...nodeEnv.owner, pid: GONE };
-  await volleyIn(workspace, { runtime: { files: disk.files, owner } }, 'run', 'job.yaml');
-  await disk.close();
-  return seen;
-}
 
 /** What lies in a directory; a name that was reserved for a file may be left, empty. */
 const textsIn = (workspace: Workspace, directory: string) =>
@@ -138,7 +120,7 @@ const textsIn = (workspace: Workspace, directory: string) =>
     .sort();
 
 test('a run that dies at any operation by which it moves loses no file: the next one moves all that is sent, and sends nothing twice', async () => {
-  const whole = await runUntil(await anInboxJob(FILES), Number.POSITIVE_INFINITY);
+  const whole = await runUntil(() => false, await anInboxJob(FILES), 'run', 'job.yaml');
   const isMove = (name: string) => name.startsWith('rename') && name.includes('/inbox/');
   expect(whole.filter(isMove)).toHaveLength(2);
   const from = whole.findLastIndex((name) => name.startsWith('rename') && name.includes('/memory-'));
@@ -148,7 +130,7 @@ test('a run that dies at any operation by which it moves loses no file: the next
   for (const deathAt of oneIn(4, operations)) {
     const where = `operation ${deathAt}, ${whole[deathAt - 1]}`;
     const workspace = await anInboxJob(FILES);
-    await runUntil(workspace, deathAt);
+    await runUntil((_, count) => count === deathAt, workspace, 'run', 'job.yaml');
     expect([...textsIn(workspace, 'inbox'), ...textsIn(workspace, 'sent')].sort(), where).toEqual(all);
     expect((await workspace.run()).code, where).toBe(0);
     expect([textsIn(workspace, 'inbox'), textsIn(workspace, 'sent')], where).toEqual([[], all]);

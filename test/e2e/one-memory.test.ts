@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
 import { readMemoryIn, removeMemory } from '../registry/memory-on-disk.js';
-import { anSmsStep, people } from './a-job.js';
+import { aStepForTomorrow, people } from './a-job.js';
 import { aStoppedRun } from './a-stopped-run.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
 
@@ -49,8 +49,7 @@ function listFiles(directory: string): string[] {
 
 /** A run of a hundred people, scheduled for tomorrow, that came to its end; what `pathOf` names was copied to `backup` in the middle of it. */
 async function aRunWithBackup(pathOf: (workspace: Workspace) => string): Promise<Workspace> {
-  const scheduled = new Date(Date.now() + 24 * 3_600_000).toISOString();
-  const steps = [anSmsStep({ template: { source: 'ACME', text: 'Hi {{ name }}', scheduled } })];
+  const steps = [aStepForTomorrow()];
   const workspace = await aJobFor(people(100), { steps }, { kind: 'latency', delayMs: 500, area: 'sms', nth: 4 });
   const running = workspace.run();
   await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(4);

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { aContactsStep, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
+import { rejectionsOf } from './account.js';
 
 /** Numbers of those who look at a test. */
 const [MINE, YOURS] = ['+6598000001', '+6598000002'];
@@ -90,7 +91,7 @@ describe('volley test', () => {
     const { code, summary } = await send(workspace, 'job.yaml', '--count', '5');
     expect([code, summary.balance.rejected]).toEqual([1, 5]);
     workspace.setFaults();
-    workspace.write('people-2.csv', readFileSync(`${summary.directory}/1-sms.rejections.csv`, 'utf8'));
+    workspace.write('people-2.csv', rejectionsOf(summary.directory));
     workspace.change({ steps: [anSmsStep({ input: { files: ['people*.csv'] } })] });
 
     expect((await workspace.run()).summary.steps[0]?.rejections).toEqual({ 'bad-id': 5 });

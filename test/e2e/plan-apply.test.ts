@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { numbersOf, people } from './a-job.js';
-import { aJobFor } from './a-workspace.js';
-import { expectEveryRowOnce } from './account.js';
+import { anSmsStep, numbersOf, people } from './a-job.js';
+import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn } from './a-workspace.js';
+import { expectEveryRowOnce, expectLedgerAgrees } from './account.js';
 
 describe.concurrent('plan, then apply', () => {
   test('plan tells what would happen and sends nothing; apply --confirm sends exactly that, and another id nothing', async () => {
@@ -43,6 +43,21 @@ test.concurrent('input that changed under an unfinished run is refused; --ignore
   const ignored = await workspace.volley('apply', summary.directory, '--ignore-changed-inputs');
   expect(ignored.code).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
+});
+
+test.concurrent('standard input is read whole, kept in the run directory, and sent once', async () => {
+  const workspace = await aWorkspace();
+  workspace.change({ steps: [anSmsStep({ input: { files: '-' } })] });
+
+  const { code, summary } = await workspace.finish(workspace.start(['run', 'job.yaml'], { stdin: people(15) }));
+
+  expect(code).toBe(0);
+  expectEveryRowOnce(summary);
+  expectLedgerAgrees(summary, await workspace.sms(), (row) => `Hi ${row.name}`);
+  expect(workspace.read(`${workspace.runOf(summary.plan)}/stdin`)).toBe(people(15));
+  const again = await volleyIn(workspace, { stdin: people(15) }, 'run', 'job.yaml');
+  expect(JSON.parse(again.stdout)).toMatchObject({ state: 'nothing-new' });
+  expect(await workspace.destinations()).toEqual(numbersOf(15));
 });
 
 function plannedBodies(file: string): unknown[] {

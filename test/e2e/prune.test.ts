@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { memoryIn, removeMemory } from '../registry/memory-on-disk.js';
 import { anSmsStep, people } from './a-job.js';
 import { aJobFor } from './a-workspace.js';
+import { rejectionsOf } from './account.js';
 
 /** A finished run in which the service refused some rows, and the plan one. */
 async function aFinishedRun() {
@@ -107,7 +108,7 @@ test('a run stays whose rejections are in a plan that was never sent, also where
   const workspace = await aJobFor(people(3), { steps: [anSmsStep({ input: { files: '*.csv' } })] });
   const feed = async (directory: string, name: string) => {
     await workspace.told('report', directory);
-    workspace.write(name, readFileSync(`${directory}/1-sms.rejections.csv`, 'utf8').replace(/^P2/m, `P2 ${name}`));
+    workspace.write(name, rejectionsOf(directory).replace(/^P2/m, `P2 ${name}`));
   };
   workspace.setFaults({ kind: 'reject-rows', endingWith: '002' });
   const first = await workspace.told('run', 'job.yaml');

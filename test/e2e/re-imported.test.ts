@@ -7,7 +7,7 @@ import type { Summary } from '../../src/report/summary.js';
 import { runsOf } from '../one-in.js';
 import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
-import { expectEveryRowOnce, readOutput } from './account.js';
+import { expectEveryRowOnce, readOutput, rejectionsOf } from './account.js';
 
 const INBOX = { input: { files: 'in/*' } };
 /** Numbers without a country are of Singapore. */
@@ -22,8 +22,6 @@ async function anInboxOf(text: string, ...faults: Parameters<typeof aWorkspace>)
   workspace.change({ steps: [anSmsStep(INBOX)] });
   return workspace;
 }
-
-const rejectionsOf = (directory: string) => readFileSync(join(directory, '1-sms.rejections.csv'), 'utf8');
 
 /** Three people and one without a number; the service refuses P3, and takes it from then on. */
 async function aRunWithRejections(more = '', changes: object = {}) {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { anSmsStep, numbersOf, people } from '../e2e/a-job.js';
+import { aStepForTomorrow, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspaceInProcess, type Workspace } from '../e2e/a-workspace.js';
 import { needNginx } from '../e2e/of-the-machine.js';
 import { oneIn } from '../one-in.js';
@@ -77,9 +77,8 @@ describe('a batch that was taken back stays in doubt, when what stands between a
     ['404 with nothing', { status: 404 }, 3],
   ])('%s', async (_, foreign, cancels) => {
     const workspace = await aWorkspaceInProcess();
-    const scheduled = new Date(Date.now() + 24 * 3_600_000).toISOString();
-    const steps = [anSmsStep({ template: { source: 'ACME', text: 'Hi {{ name }}', scheduled } })];
-    changeTo(workspace, await openFront(workspace.sandbox.origin, foreign), 30, { steps });
+    const front = await openFront(workspace.sandbox.origin, foreign);
+    changeTo(workspace, front, 30, { steps: [aStepForTomorrow()] });
     const { summary } = await workspace.run();
 
     const { code, stdout } = await workspace.volley('cancel', summary.directory);

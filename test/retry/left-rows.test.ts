@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readPlan } from '../../src/plan/format/plan-file.js';
 import { findRelated, readLeft } from '../../src/retry/left-rows.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { anSmsStep, people } from '../e2e/a-job.js';
 import { aJobFor, OTHER_ACCOUNT } from '../e2e/a-workspace.js';
+import { rejectionsOf } from '../e2e/account.js';
 
 test('a row that one account has fixed is left to fix for another, which read the same file', async () => {
   const steps = [anSmsStep({ input: { files: '*.csv' } })];
@@ -13,8 +13,7 @@ test('a row that one account has fixed is left to fix for another, which read th
   const own = await workspace.told('run', 'job.yaml');
   const others = await workspace.told('run', 'other.yaml');
   workspace.setFaults();
-  const rejections = readFileSync(`${own.directory}/1-sms.rejections.csv`, 'utf8');
-  workspace.write('fixed.csv', rejections.replace('P2', 'Pia'));
+  workspace.write('fixed.csv', rejectionsOf(own.directory).replace('P2', 'Pia'));
   const fixed = await workspace.told('run', 'job.yaml');
   const countLeft = async ({ directory }: { directory: string }) => {
     const related = await findRelated(nodeFiles, { directory, plan: await readPlan(nodeFiles, directory) });
