@@ -1,5 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -9,12 +9,11 @@ import { aJobFor, type Workspace } from './a-workspace.js';
 import { expectEachOnce } from './account.js';
 import type { Ended } from './command.js';
 import { readFailure } from './failure.js';
-import { needMounts, needStrace } from './of-the-machine.js';
+import { needStrace } from './of-the-machine.js';
 import { runUnder, underLimit } from './run-under.js';
 
 const PEOPLE = 60;
 const strace = needStrace();
-const mounts = needMounts();
 
 describe.concurrent('a file that may not grow beyond a limit', () => {
   const ROOMS = [
@@ -36,27 +35,6 @@ describe.concurrent('a file that may not grow beyond a limit', () => {
       await expectFinishes(workspace);
     },
   );
-});
-
-describe.skipIf(mounts.isMissing)(mounts.title('a disk of its own'), () => {
-  test.concurrent('that is full in the middle of a run: 75, and with room again the same command finishes', async ({
-    onTestFinished,
-  }) => {
-    const workspace = await aJobOf({ batchSize: 1 });
-    const out = workspace.path('out');
-    mkdirSync(out);
-    const mount = (options: string) => execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'none', out]);
-    mount('size=64k');
-    onTestFinished(() => void execFileSync('umount', ['--lazy', out]));
-
-    const ended = await workspace.run();
-
-    expectDiskError(ended, 'ENOSPC');
-    await expectOnlyIntended(workspace);
-    expect((await workspace.sms()).length).toBeGreaterThan(0);
-    mount('remount,size=8m');
-    await expectFinishes(workspace);
-  });
 });
 
 describe.skipIf(strace.isMissing)(strace.title('a disk that says that it did not keep what it was given'), () => {

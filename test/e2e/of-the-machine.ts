@@ -1,7 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 
 /** Something that not every machine has and not every container may use. Tests without it are skipped, and their title says why. */
 export interface Need {
@@ -11,10 +9,6 @@ export interface Need {
 
 export function needStrace(): Need {
   return need(() => spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0, 'strace cannot be used here');
-}
-
-export function needMounts(): Need {
-  return need(mayMount, 'no disk may be mounted here');
 }
 
 export function needKubectl(): Need {
@@ -57,12 +51,4 @@ function need(isThere: () => boolean, reason: string): Need {
   const isMissing = !isThere();
   if (isMissing && process.env.VOLLEY_REQUIRE_TOOLS === '1') throw new Error(`VOLLEY_REQUIRE_TOOLS=1, but ${reason}`);
   return { isMissing, title: (text) => (isMissing ? `${text} [skipped: ${reason}]` : text) };
-}
-
-function mayMount(): boolean {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-mount-'));
-  const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', directory]).status === 0;
-  if (isMounted) execFileSync('umount', [directory]);
-  rmSync(directory, { recursive: true });
-  return isMounted;
 }

@@ -5,7 +5,7 @@ const directory = aDirectory();
 const stated = anInput({ encoding: 'windows-1252', delimiter: ';' });
 const OWN = 'Vorname,Mobil,_step,_file,_line,_row,_reason\nXäver,+4915112345678,3,a.csv,2,1,fixed\n';
 
-describe('An output of Volley beside files with a stated encoding and delimiter', () => {
+describe('an output of Volley beside files with a stated encoding and delimiter', () => {
   it('is read as we wrote it: UTF-8 with commas', async () => {
     const { cells } = await readWhole(aFile(directory, OWN), stated);
     expect(cells).toEqual([['Xäver', '+4915112345678']]);
@@ -49,4 +49,59 @@ describe('An output of Volley beside files with a stated encoding and delimiter'
     const other = Buffer.from('Vorname;_step,_file,_line,_rows\nXäver;1\n', 'latin1');
     expect((await readWhole(aFile(directory, other), stated)).cells).toEqual([['Xäver', '1']]);
   });
+});
+
+const ID = '0123456789ab-1-0';
+
+async function readOwn(content: string, name = 'people.csv') {
+  const { reader, records } = await readWhole(aFile(directory, content, name));
+  return { ownColumns: reader.ownColumns, ids: records.map((record) => record.ownId) };
+}
+
+describe('an output of Volley', () => {
+  it('tells which of its columns begin as ours do, and the id of each row', async () => {
+    const own = await readOwn(
+      `name,_sessionId,_step,_file,_line,_row,_stage,_rowId\nAnn,s,1,a,2,1,send,${ID}\nBen,s,1,a,3,2,,\n`,
+    );
+    expect(own).toEqual({
+      ownColumns: [['_sessionId', '_step', '_file', '_line', '_row', '_stage', '_rowId']],
+      ids: [ID, ''],
+    });
+  });
+
+  it('has no id for a row whose fields do not fit: it is hidden, not missing', async () => {
+    const { ids } = await readOwn(`name,_step,_file,_line,_row,_rowId\nAnn,1,a,2,1\nAnn,B,1,a,2,1,${ID}\n`);
+    expect(ids).toEqual(['?', '?']);
+  });
+
+  it('is known with its header in capitals, and so is the id of each row', async () => {
+    const own = await readOwn(`NAME,_STEP,_FILE,_LINE,_ROW,_STAGE,_ROWID\nAnn,1,a,2,1,send,${ID}\n`);
+    expect(own).toEqual({ ownColumns: [['_step', '_file', '_line', '_row', '_stage', '_rowId']], ids: [ID] });
+    const place = '"_STEP":1,"_FILE":"a","_LINE":2,"_ROW":1';
+    const rows = `{"a":"1",${place},"_ROWID":"${ID}"}\n{"a":"1",${place},"_ROWID":"${ID}","_rowId":""}\n{"a":1,"_ROWID":\n`;
+    expect(await readOwn(rows, 'people.ndjson')).toMatchObject({
+      ownColumns: [['_step', '_file', '_line', '_row', '_rowId'], expect.anything()],
+      ids: [ID, '?', '?'],
+    });
+  });
+
+  it('of NDJSON tells every set of columns that its rows have', async () => {
+    const place = '"_step":1,"_file":"a","_line":2,"_row":1';
+    const rows = [
+      `{"a":"1",${place},"_rowId":"${ID}"}`,
+      `{${place},"_status":"QUEUED"}`,
+      `{"a":"2",${place},"_rowId":null}`,
+    ];
+    expect(await readOwn(`${rows.join('\n')}\n{"a":1,"_rowId":"${ID}"\n`, 'people.ndjson')).toEqual({
+      ownColumns: [
+        ['_step', '_file', '_line', '_row', '_rowId'],
+        ['_step', '_file', '_line', '_row', '_status'],
+      ],
+      ids: [ID, undefined, '', '?'],
+    });
+  });
+});
+
+it('any other file has neither', async () => {
+  expect(await readOwn('name,_mine\nAnn,1\n')).toEqual({ ownColumns: [], ids: [undefined] });
 });

@@ -18,8 +18,10 @@ const DAY_MS = 24 * HOUR_MS;
 
 const directory = copyExamples();
 
-async function volley(...args: string[]) {
-  const env = { PATH: process.env.PATH ?? '' };
+const volley = (...args: string[]) => volleyAs('', ...args);
+
+async function volleyAs(person: string, ...args: string[]) {
+  const env = { PATH: process.env.PATH ?? '', ...(person !== '' && { VOLLEY_ACTOR: person }) };
   const { code, stdout, stderr } = await runCommandInProcess(args, { cwd: directory, env });
   return { code, stdout, stderr, json: stdout.startsWith('{') ? JSON.parse(stdout) : undefined };
 }
@@ -159,7 +161,7 @@ test('its last days: another person approves, a bad sample, a STOP in mid-run, a
 
   let nowMs = evening() - HOUR_MS;
   const left: string[][] = [];
-  const volleyAs = async (person: string, ...args: string[]) => {
+  const volleyAt = async (person: string, ...args: string[]) => {
     const runtime = { ...nodeEnv, clock: { ...nodeEnv.clock, now: () => nowMs }, loadTransport };
     const ended = await runCommandInProcess(args, { cwd: directory, env: { VOLLEY_ACTOR: person }, runtime });
     return { ...ended, json: JSON.parse(ended.stdout) };
@@ -189,9 +191,9 @@ test('its last days: another person approves, a bad sample, a STOP in mid-run, a
   };
 
   // Bob approves what Ann has planned; under another limit it is another plan, and his word counts no more.
-  const plan = () => volleyAs('ann', 'plan', 'jobs/last-days.yaml');
+  const plan = () => volleyAt('ann', 'plan', 'jobs/last-days.yaml');
   const approve = ({ directory: run, planSha256 }: { directory: string; planSha256: string }) =>
-    volleyAs('bob', 'approve', run, '--confirm', planSha256);
+    volleyAt('bob', 'approve', run, '--confirm', planSha256);
   await approve((await plan()).json);
   writeFileSync(path, written.replace('maxCost: "2.50"', 'maxCost: "9.50"'));
   const { json: planned } = await plan();
@@ -200,7 +202,7 @@ test('its last days: another person approves, a bad sample, a STOP in mid-run, a
   const messages = requests.flatMap(({ body }) => body.messages);
   refused = requests.find(({ stage }) => stage === 1)?.body.messages[0]?.destination ?? '';
   stopped = requests.filter(({ stage }) => stage === 2)[1]?.body.messages[1]?.destination ?? '';
-  const apply = (...flags: string[]) => volleyAs('ann', 'apply', planned.directory, ...flags);
+  const apply = (...flags: string[]) => volleyAt('ann', 'apply', planned.directory, ...flags);
   expect(readFailure(await apply())).toMatchObject({ exitCode: 4, error: { code: 'guard' } });
   expect(left).toEqual([]);
   expect((await approve(planned)).code).toBe(0);
@@ -228,6 +230,18 @@ test('its last days: another person approves, a bad sample, a STOP in mid-run, a
     list.map(({ destination, text, clientMessageId }) => `${destination} ${clientMessageId} ${text}`).sort();
   const others = messages.filter(({ destination }) => destination !== stopped && destination !== refused);
   expect(said(readSms('last-days'))).toEqual(said(others));
+});
+
+test('recall is planned by one person, approved by another and then sent, as jobs/README.md has it', async () => {
+  expect((await volleyAs('ann', 'run', 'jobs/recall.yaml')).code).toBe(4);
+  const { json: planned } = await volleyAs('ann', 'plan', 'jobs/recall.yaml');
+  expect((await volleyAs('ann', 'approve', planned.directory, '--confirm', planned.planSha256)).code).toBe(4);
+  expect((await volleyAs('bob', 'approve', planned.directory, '--confirm', planned.planSha256)).code).toBe(0);
+
+  const sent = await volleyAs('ann', 'apply', planned.directory);
+
+  expect(sent.code).toBe(0);
+  expect(sent.json.balance).toMatchObject({ read: 9, accepted: 8, rejected: 1 });
 });
 
 /** A fifth of the people first; the others if the service takes nine of ten. */

@@ -142,7 +142,7 @@ test('every example that says `sandbox: true` is run here', async () => {
   const jobs = await Promise.all(names.map((name) => loadJob(`${ROOT}jobs/${name}`)));
 
   const onSandbox = names.filter((_, at) => jobs[at]?.service.sandbox).map((name) => name.replace('.yaml', ''));
-  // In a test of their own: autumn-sale.test.ts, recall.test.ts, e2e/sample-job.long.test.ts.
+  // In a test of their own: autumn-sale.test.ts, e2e/sample-job.long.test.ts.
   const others = onSandbox.filter((name) => !['autumn-sale', 'recall', 'spring-sale'].includes(name));
   expect(others.toSorted()).toEqual(Object.keys(EXAMPLES));
 });

@@ -36,6 +36,37 @@ describe('figures of a step', () => {
     });
     expect(step.examples).toEqual([0, 1, 2].map((each) => ({ to: aNumber(each), text: `Hi n${each}` })));
   });
+
+  it('say which reasons most rejected rows have, with the first row of each, its cell masked', async () => {
+    const rows = [
+      'nope,a',
+      `${aNumber(0)},b`,
+      '+65 9123 45,c',
+      'other,d',
+      '+65 9123 46,e',
+      '+65 9123 47,f',
+      ',g',
+      'n/a,h',
+    ];
+    const { plan } = await aPlan({
+      job: { steps: [anSmsStep({ text: 'Hi {{ name }}' })] },
+      files: { 'people.csv': `mobile,name\n${rows.join('\n')}\n` },
+    });
+    const reasons = plan.steps[0]?.reasons ?? [];
+    expect(reasons.map(({ code, rows }) => [code, rows])).toEqual([
+      ['too-short', 3],
+      ['not-a-number', 2],
+      ['empty', 1],
+    ]);
+    expect(reasons[0]?.example).toMatchObject({
+      file: expect.stringMatching(/people\.csv$/),
+      line: 4,
+      row: 3,
+      field: 'mobile',
+    });
+    expect(reasons[0]?.example.value).toBe('+65 **** 45');
+    expect(reasons[1]?.example.value).toBe('');
+  });
 });
 
 describe('the place of a row among all files of a step', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeLine } from '../../../src/journal/entry-format.js';
 import { JournalWindow, readJournal } from '../../../src/journal/reader.js';
-import { RowStatusView } from '../../../src/journal/row-status/row-status-view.js';
+import { RowEndTable, RowStatusView } from '../../../src/journal/row-status/row-status-view.js';
 import { runsOf } from '../../one-in.js';
 import { anIntent, JOURNAL_PATH, memoryFiles } from '../builders.js';
 import { anyJournal, SIZES } from './a-journal.js';
@@ -84,4 +84,11 @@ test('of a pause between rows that were sent a minute counts, and a clock that w
   expect(rows.sentOf(1)).toBeUndefined();
   for (const at of [1000, 3000, 2000, 4000, 4_000_000]) rows.apply({ entry: anIntent({ request: 1, at }), offset: 0 });
   expect(rows.sentOf(1)).toMatchObject({ rows: 5 * anIntent({}).rows[1], ms: 63_000 });
+});
+
+test('accepted rows have one end, whatever code the service gave them', () => {
+  const table = new RowEndTable();
+  const accepted = { status: 'accepted', code: 'QUEUED', reason: '' } as const;
+  expect(table.numberOf(accepted, false)).toBe(table.numberOf({ ...accepted, code: 'SENT' }, false));
+  expect(table.endOf(table.numberOf(accepted, false))).toEqual({ status: 'accepted', code: '' });
 });
