@@ -19,7 +19,7 @@ test('what is left of a run can be read and decided likewise: in doubt, taken ba
   const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 19);
   const start = async (name: string, change: (job: string) => string) => {
     await console.aCampaign(name, ofOthers(PEOPLE.replace('First Name', 'name'), name));
-    console.write(`campaigns/${name}/job.yaml`, change(console.read(`campaigns/${name}/job.yaml`)));
+    console.changeJob(name, change);
     await send(name, 5);
   };
   const send = async (name: string, count: number) => {

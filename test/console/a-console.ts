@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type Role, Team } from '../../src/console/team.js';
-import { sha256Of } from '../../src/plan/format/sealed-json.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { Running } from '../e2e/command.js';
@@ -151,13 +150,26 @@ export class AConsole {
   async aCampaign(name: string, people: string): Promise<void> {
     await this.post('/new', { name });
     await this.post(`/c/${name}/file`, { path: this.write(`${name}.csv`, people) });
-    const sha256 = sha256Of(this.read(`campaigns/${name}/job.yaml`));
-    await this.post(`/c/${name}/message`, { sha256, sender: 'LADEN', message: `Hi {{ name }}, ${name}!` });
+    await this.save(`/c/${name}/message`, { sender: 'LADEN', message: `Hi {{ name }}, ${name}!` });
   }
 
-  /** What a form carries that was opened now. */
-  async messageForm(name: string): Promise<{ sha256: string }> {
-    return { sha256: sha256Of(this.read(`campaigns/${name}/job.yaml`)) };
+  jobOf(name: string): string {
+    return this.read(`campaigns/${name}/job.yaml`);
+  }
+
+  /** Its job file as a person leaves it. */
+  changeJob(name: string, change: (job: string) => string): void {
+    this.write(`campaigns/${name}/job.yaml`, change(this.jobOf(name)));
+  }
+
+  /** What the form of a page carries that was opened now. */
+  async formOf(path: string): Promise<{ sha256: string }> {
+    return { sha256: fieldOf(await this.ask(path), 'sha256') };
+  }
+
+  /** Such a form, opened and saved. */
+  async save(path: string, fields: Asking): Promise<Answer> {
+    return this.post(path, { ...(await this.formOf(path)), ...fields });
   }
 
   /** The page of the check, once it is done. */

@@ -1,51 +1,45 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { AConsole, textOf } from './a-console.js';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { expectSaid, openAConsole, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
 const MOBILES = ['91234567', '91234568', '91234569', '+995555123456'];
 const PEOPLE = `name,mobile\n${MOBILES.map((mobile, at) => `P${at},${mobile}`).join('\n')}\n`;
 
 describe('the columns of a campaign, and the people of its files', { timeout: TIMEOUT_MS }, () => {
-  const console = new AConsole();
-  const jobOf = (name: string) => console.read(`campaigns/${name}/job.yaml`);
+  const console = openAConsole();
 
   beforeAll(async () => {
-    await console.start();
-    await console.enter();
     await console.post('/new', { name: 'sale' });
     await console.post('/c/sale/file', { path: console.write('people.csv', PEOPLE) });
-  }, TIMEOUT_MS);
-  afterAll(async () => {
-    await console.end();
   }, TIMEOUT_MS);
 
   test('numbers are counted again with another country, and nothing is saved by it', async () => {
     const choice = { destination: 'mobile', country: 'Singapore' };
-    const before = console.files('sale').includes('job.yaml') ? jobOf('sale') : undefined;
+    const before = console.files('sale').includes('job.yaml') ? console.jobOf('sale') : undefined;
     const counted = await console.post('/c/sale/columns', { ...choice, count: '1' });
     const said = 'mobile has a valid number in 4 of 4 rows, those without + as numbers of Singapore';
-    expect([counted.status, textOf(counted)]).toEqual([200, expect.stringContaining(said)]);
+    expectSaid(counted, 200, said);
     expect(counted.text).toContain('value="Singapore"');
     expect(JSON.parse((await console.post('/c/sale/columns.json', choice)).text).said).toContain(said);
     const other = await console.post('/c/sale/columns', { ...choice, country: 'GE', count: '1' });
     expect(textOf(other)).toContain('in 1 of 4 rows, those without + as numbers of Georgia');
-    expect(console.files('sale').includes('job.yaml') ? jobOf('sale') : undefined).toBe(before);
+    expect(console.files('sale').includes('job.yaml') ? console.jobOf('sale') : undefined).toBe(before);
   });
 
   test('a country in which most numbers fail is asked about, and saved once a person says so', async () => {
     const choice = { destination: 'mobile', country: 'Georgia' };
     const doubt = 'Only 1 of 4 numbers is valid in Georgia. Is the country right?';
     const asked = await console.post('/c/sale/columns', choice);
-    expect([asked.status, textOf(asked)]).toEqual([422, expect.stringContaining(doubt)]);
+    expectSaid(asked, 422, doubt);
     expect(asked.text).toContain(`name="sure" value="${doubt}"`);
     const bare = await console.post('/c/sale/columns', { ...choice, country: '', sure: doubt });
     expect(textOf(bare)).toContain('Only 1 of 4 numbers is valid as they stand. Which country are those without + of?');
     const unknown = await console.post('/c/sale/columns', { ...choice, country: 'Narnia' });
     expect(textOf(unknown)).toContain('"Narnia" is not a country');
     expect((await console.post('/c/sale/columns', { ...choice, sure: doubt })).to).toBe('/c/sale/message');
-    expect(jobOf('sale')).toContain('country: GE');
+    expect(console.jobOf('sale')).toContain('country: GE');
     expect((await console.post('/c/sale/columns', { ...choice, country: 'Singapore' })).to).toBe('/c/sale/message');
-    expect(jobOf('sale')).toContain('country: SG');
+    expect(console.jobOf('sale')).toContain('country: SG');
   });
 
   test('where most numbers lost their +, that is said in the place of a doubt about the country', async () => {
@@ -62,10 +56,10 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
     const page = await console.ask('/c/sale/columns');
     expect(page.text).toContain('value="SG"');
     expect(textOf(page)).toContain('mobile has a valid number in 4 of 4 rows');
-    expect(jobOf('sale')).toContain('country: SG');
+    expect(console.jobOf('sale')).toContain('country: SG');
     const doubt = 'Only 1 of 4 numbers is valid as they stand. Which country are those without + of?';
     await console.post('/c/sale/columns', { destination: 'mobile', country: '', sure: doubt });
-    expect(jobOf('sale')).not.toMatch(/^ *country:/m);
+    expect(console.jobOf('sale')).not.toMatch(/^ *country:/m);
     await console.post('/c/sale/columns', { destination: 'mobile', country: 'SG' });
   });
 
@@ -116,12 +110,11 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
   test('a text that no one wrote is not tested', async () => {
     const refused = await console.post('/c/sale/test', { to: '+6591234567', last: '' });
     const said = 'The message is not written yet Write it, and whom it is from, on its page Message.';
-    expect([refused.status, textOf(refused)]).toEqual([422, expect.stringContaining(said)]);
+    expectSaid(refused, 422, said);
   });
 
   test('a fault of the text is said in the words of the page', async () => {
-    const write = async (message: string) =>
-      console.post('/c/sale/message', { ...(await console.messageForm('sale')), sender: 'LADEN', message });
+    const write = async (message: string) => console.save('/c/sale/message', { sender: 'LADEN', message });
     await write('Hello '.repeat(334));
     const long = textOf(await console.ask('/c/sale/message')).replace(/In the terminal.*/, '');
     expect(long).toContain('There is a problem Cannot send the message: its text needs 14 parts');

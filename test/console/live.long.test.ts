@@ -4,7 +4,7 @@ import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
 import { readFailure } from '../e2e/failure.js';
-import { AConsole, destinationsIn, fieldOf, textOf } from './a-console.js';
+import { AConsole, destinationsIn, expectSaid, fieldOf, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
 
@@ -38,8 +38,7 @@ describe('a live campaign', { timeout: TIMEOUT_MS }, () => {
   /** Its job as `change` leaves it; then a copy that is sent from the account. */
   async function aLiveCopy(console: AConsole, name: string, change = (job: string) => job): Promise<string> {
     await console.aCampaign(name, people(3));
-    const path = `campaigns/${name}/job.yaml`;
-    console.write(path, change(console.read(path)));
+    console.changeJob(name, change);
     expect((await console.post(`/c/${name}/live`)).to).toBe(`/c/${name}-live`);
     return `${name}-live`;
   }
@@ -59,10 +58,9 @@ describe('a live campaign', { timeout: TIMEOUT_MS }, () => {
   test('of a team needs the approval of another person, or as many as its campaign asked for; without a guard it is neither checked nor sent, whatever made its plan', async () => {
     await be('Anna');
     const two = await aLiveCopy(shared, 'two', (job) => `${job}\nguards: { requireApproval: 2 }\n`);
-    expect(shared.read(`campaigns/${two}/job.yaml`)).toContain('requireApproval: 2');
+    expect(shared.jobOf(two)).toContain('requireApproval: 2');
     const name = await aLiveCopy(shared, 'team');
-    const path = `campaigns/${name}/job.yaml`;
-    expect(shared.read(path)).toContain('requireApproval: 1');
+    expect(shared.jobOf(name)).toContain('requireApproval: 1');
     await shared.post(`/c/${name}/file`, { path: shared.write('team-live.csv', `${people(3)}Dan,n/a\n`) });
     await shared.check(name);
     await be('Bob');
@@ -71,9 +69,9 @@ describe('a live campaign', { timeout: TIMEOUT_MS }, () => {
     await shared.ended(name);
     expect(await destinationsIn(sandbox)).toEqual(numbersOf(3));
 
-    shared.write(path, withoutGuard(shared.read(path)));
+    shared.changeJob(name, withoutGuard);
     const refused = await shared.post(`/c/${name}/check`);
-    expect([refused.status, textOf(refused)]).toEqual([422, expect.stringContaining('asks for no approval')]);
+    expectSaid(refused, 422, 'asks for no approval');
     const fix = fieldOf(await shared.ask(`/c/${name}/fix`), 'plan');
     await shared.post(`/c/${name}/fix`, { plan: fix, 'cell-0-1': numberOf(4), 'was-cell-0-1': 'n/a' });
     await shared.post(`/c/${name}/fix/check`, { plan: fix });
@@ -99,9 +97,7 @@ describe('a live campaign', { timeout: TIMEOUT_MS }, () => {
     const days = Object.fromEntries(
       ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'].map((day) => [`day-${day}`, 'on']),
     );
-    const form = await alone.ask(`/c/${name}/when`);
-    const fields = { when: 'window', from, to, clock: 'UTC', ...days, next: '1' };
-    const saved = await alone.post(`/c/${name}/when`, { sha256: fieldOf(form, 'sha256'), ...fields });
+    const saved = await alone.save(`/c/${name}/when`, { when: 'window', from, to, clock: 'UTC', ...days, next: '1' });
     expect(saved.to).toBe(`/c/${name}/check`);
     const { plan } = await alone.check(name);
     await alone.post(`/c/${name}/send`, { plan, count: '3' });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
-import { destinationsIn, fieldOf, openAConsole, serviceOf, textOf } from './a-console.js';
+import { destinationsIn, expectSaid, fieldOf, openAConsole, serviceOf, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
 
@@ -17,8 +17,7 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
   /** A campaign that sends to this sandbox, as to the service. */
   async function aLive(name: string): Promise<void> {
     await console.aCampaign(name, people(3));
-    const job = console.read(`campaigns/${name}/job.yaml`);
-    console.write(`campaigns/${name}/job.yaml`, job.replace('sandbox: true', serviceOf(sandbox)));
+    console.changeJob(name, (job) => job.replace('sandbox: true', serviceOf(sandbox)));
     await console.check(name);
     await console.send(name, 3);
   }
@@ -33,8 +32,7 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     const run = /name="run" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
     const decide = (fields: Record<string, string>) =>
       console.post('/c/doubt/doubt', { run, assume: 'sent', ...fields });
-    const wrong = await decide({ count: '2' });
-    expect([wrong.status, textOf(wrong)]).toEqual([422, expect.stringContaining('Type 3 to decide')]);
+    expectSaid(await decide({ count: '2' }), 422, 'Type 3 to decide');
     expect((await decide({ count: '3', run: 'another' })).status).toBe(409);
     const foreign = await console.upload('/c/doubt/doubt/export', 'export.csv', 'a,b\n1,2\n', { run });
     expect(foreign.to).toBe('/c/doubt/doubt');

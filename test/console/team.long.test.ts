@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256Of } from '../../src/plan/format/sealed-json.js';
@@ -24,8 +24,7 @@ describe('a console that several people share', { timeout: TIMEOUT_MS }, () => {
   /** A campaign that waits for approval, checked by who asks. */
   async function aWaitingCampaign(name: string) {
     await console.aCampaign(name, people(3));
-    const path = join(console.directory, 'campaigns', name, 'job.yaml');
-    writeFileSync(path, `${readFileSync(path, 'utf8')}\nguards: { requireApproval: 1 }\n`);
+    console.changeJob(name, (job) => `${job}\nguards: { requireApproval: 1 }\n`);
     return console.check(name);
   }
 
@@ -95,8 +94,7 @@ describe('a console that several people share', { timeout: TIMEOUT_MS }, () => {
     const plan = fieldOf(await console.ask('/c/own/check'), 'plan');
     expect(plan).toHaveLength(64);
     await be('Anna');
-    const { sha256 } = await console.messageForm('own');
-    await console.post('/c/own/message', { sha256, sender: 'LADEN', message: 'Another text' });
+    await console.save('/c/own/message', { sender: 'LADEN', message: 'Another text' });
     await console.check('own');
     await be('Cy');
     expect((await console.post('/c/own/send', { plan, count: '3' })).status).toBe(409);

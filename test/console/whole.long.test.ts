@@ -15,7 +15,7 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
   async function aChecked(name: string, change: (job: string) => string = (job) => job) {
     await console.aCampaign(name, PEOPLE);
     await console.post(`/c/${name}/columns`, { destination: 'mobile', country: 'SG' });
-    console.write(`campaigns/${name}/job.yaml`, change(console.read(`campaigns/${name}/job.yaml`)));
+    console.changeJob(name, change);
     await console.check(name);
   }
 
