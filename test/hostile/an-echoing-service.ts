@@ -1,5 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { byArea } from '../../src/domain/areas.js';
+import { closeAfterFile } from '../e2e/opened.js';
+import { CREDENTIALS, NUMBER, STEERING } from './canaries.js';
 
 /** How the service answers everything. */
 export const MANNERS = [
@@ -36,30 +39,29 @@ const STATUS_OF: Partial<Record<Manner, number>> = {
 
 /**
  * Stands between us and a service that repeats whatever it gets, as proxies and debug pages do: the headers with the key,
- * and what `evil` adds, in every text, code, id and header of its answers.
+ * a number and what steers a terminal, in every text, code, id and header of its answers. Gives the `service` of a job
+ * that calls it.
  */
-export async function startEchoingService(
-  manner: Manner,
-  evil: string,
-): Promise<{ origin: string; close: () => void }> {
+export async function startEchoingService(manner: Manner) {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     answer(manner, {
       request,
       response,
-      echo: `${listHeaders(request)} ${evil}`,
+      echo: `${listHeaders(request)} ${NUMBER} ${STEERING}`,
       body: Buffer.concat(chunks).toString(),
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
+  closeAfterFile({
+    close: async () => {
       server.closeAllConnections();
       server.close();
     },
-  };
+  });
+  const bases = byArea(() => `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return { bases, service: { account: 'acme', credentials: CREDENTIALS, bases, giveUpAfterSeconds: 0 } };
 }
 
 interface Asked {

@@ -9,7 +9,7 @@ import { planJob, runJob } from '../command/give-verb.js';
 import { oneIn } from '../one-in.js';
 import { aFolder } from '../plan/a-plan.js';
 import { MANNERS, type Manner, startEchoingService } from './an-echoing-service.js';
-import { CREDENTIALS, findLeaks, holdsSecret, NUMBER, readAll, STEERING } from './canaries.js';
+import { findLeaks, holdsSecret, NUMBER, readAll } from './canaries.js';
 
 const LIMITS = { requestsPerSecond: 20 };
 const input = { files: 'people.csv' };
@@ -27,45 +27,38 @@ const STEPS: Readonly<Record<string, readonly object[]>> = {
   chat: [sms, { kind: 'chat', text: '{{ accepted }} sent', when: 'always' }],
 };
 const KINDS = Object.keys(STEPS);
-const AREAS = ['sms', 'contacts', 'verification', 'gateway', 'campaign', 'chat'];
 const ALWAYS_WRITTEN = ['plan.json', 'journal.ndjson', 'summary.json'];
 
 /** Plans a job, runs it, asks for its status and its report, and looks at every byte that was said or written. */
 async function findLeaksOfRun(kind: string, manner: Manner): Promise<string[]> {
-  const service = await startEchoingService(manner, `${NUMBER} ${STEERING}`);
-  try {
-    const bases = Object.fromEntries(AREAS.map((area) => [area, service.origin]));
-    const settings = { account: 'acme', credentials: CREDENTIALS, bases, giveUpAfterSeconds: 0 };
-    const directory = aFolder({
-      'sale.yaml': JSON.stringify({ service: settings, steps: STEPS[kind], output: 'out' }),
-      'people.csv': `name,mobile,session,code\nAnn,${NUMBER},s-1,123456\n`,
-    });
-    const job = join(directory, 'sale.yaml');
+  const { service } = await startEchoingService(manner);
+  const directory = aFolder({
+    'sale.yaml': JSON.stringify({ service, steps: STEPS[kind], output: 'out' }),
+    'people.csv': `name,mobile,session,code\nAnn,${NUMBER},s-1,123456\n`,
+  });
+  const job = join(directory, 'sale.yaml');
 
-    const leaks: string[] = [];
-    const watch = async (verb: string, isTerminal: boolean, command: (terminal: Terminal) => Promise<unknown>) => {
-      const where = `of volley ${verb} with ${kind}, ${isTerminal ? 'on a terminal' : 'into a pipe'}`;
-      leaks.push(...(await findLeaks(command, { isTerminal })).map((leak) => `${leak} ${where}`));
-    };
-    const isTerminal = (KINDS.indexOf(kind) + MANNERS.indexOf(manner)) % 2 === 0;
-    await watch('plan', !isTerminal, (terminal) => planJob({ job, json: undefined }, terminal));
-    await watch('run', isTerminal, (terminal) => runJob({ job, json: undefined }, terminal));
-    const out = join(directory, 'out/sale');
-    const flags = {
-      run: join(out, readdirSync(out).find((name) => !/^(lock-|memory-|claims)/.test(name)) ?? ''),
-      json: undefined,
-    };
-    for (const mode of [true, false]) {
-      await watch('status', mode, (terminal) => runVerb('status', status, flags, terminal));
-      await watch('report', mode, (terminal) => runVerb('report', report, { ...flags, campaign: undefined }, terminal));
-    }
-    const files = readAll(out);
-    expect(files.map(([path]) => basename(path))).toEqual(expect.arrayContaining(ALWAYS_WRITTEN));
-    for (const [path, text] of files) if (holdsSecret(text)) leaks.push(`a secret in ${basename(path)} of ${kind}`);
-    return leaks;
-  } finally {
-    service.close();
+  const leaks: string[] = [];
+  const watch = async (verb: string, isTerminal: boolean, command: (terminal: Terminal) => Promise<unknown>) => {
+    const where = `of volley ${verb} with ${kind}, ${isTerminal ? 'on a terminal' : 'into a pipe'}`;
+    leaks.push(...(await findLeaks(command, { isTerminal })).map((leak) => `${leak} ${where}`));
+  };
+  const isTerminal = (KINDS.indexOf(kind) + MANNERS.indexOf(manner)) % 2 === 0;
+  await watch('plan', !isTerminal, (terminal) => planJob({ job, json: undefined }, terminal));
+  await watch('run', isTerminal, (terminal) => runJob({ job, json: undefined }, terminal));
+  const out = join(directory, 'out/sale');
+  const flags = {
+    run: join(out, readdirSync(out).find((name) => !/^(lock-|memory-|claims)/.test(name)) ?? ''),
+    json: undefined,
+  };
+  for (const mode of [true, false]) {
+    await watch('status', mode, (terminal) => runVerb('status', status, flags, terminal));
+    await watch('report', mode, (terminal) => runVerb('report', report, { ...flags, campaign: undefined }, terminal));
   }
+  const files = readAll(out);
+  expect(files.map(([path]) => basename(path))).toEqual(expect.arrayContaining(ALWAYS_WRITTEN));
+  for (const [path, text] of files) if (holdsSecret(text)) leaks.push(`a secret in ${basename(path)} of ${kind}`);
+  return leaks;
 }
 
 describe('before a service that repeats the key, a number and what steers a terminal in every text, id and header', () => {

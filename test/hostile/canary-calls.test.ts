@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Terminal } from '../../src/command/terminal.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { oneIn } from '../one-in.js';
 import { aFolder } from '../plan/a-plan.js';
 import { ENDS, type Manner, startEchoingService } from './an-echoing-service.js';
-import { CREDENTIALS, findLeaks, NUMBER, STEERING } from './canaries.js';
+import { findLeaks, NUMBER } from './canaries.js';
 
 /** As they are typed. */
 const CALLS = [
@@ -21,12 +21,8 @@ const CALLS = [
   ['gateway', 'send', 'c-1', 'Hi'],
 ];
 async function findLeaksOfCalls(manner: Manner): Promise<string[]> {
-  const service = await startEchoingService(manner, `${NUMBER} ${STEERING}`);
-  onTestFinished(() => service.close());
-  const { origin } = service;
-  const bases = { verification: origin, gateway: origin, campaign: origin, chat: origin };
-  const settings = { account: 'acme', credentials: CREDENTIALS, bases, giveUpAfterSeconds: 0 };
-  const directory = aFolder({ 'calls.yaml': JSON.stringify({ service: settings, output: 'out' }) });
+  const { service } = await startEchoingService(manner);
+  const directory = aFolder({ 'calls.yaml': JSON.stringify({ service, output: 'out' }) });
   const job = join(directory, 'calls.yaml');
 
   const found = CALLS.flatMap((words) =>

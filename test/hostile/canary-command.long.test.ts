@@ -1,25 +1,26 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Running } from '../e2e/command.js';
 import { readFailure } from '../e2e/failure.js';
 import { oneIn } from '../one-in.js';
 import { aFolder } from '../plan/a-plan.js';
 import { type Manner, startEchoingService } from './an-echoing-service.js';
-import {
-  CREDENTIALS,
-  holdsNumber,
-  holdsSecret,
-  NUMBER,
-  readAll,
-  SECRETS,
-  STEERING,
-  steersTerminal,
-} from './canaries.js';
+import { holdsNumber, holdsSecret, NUMBER, readAll, SECRETS, steersTerminal } from './canaries.js';
 
 /** What Node itself can be made to tell of connections, requests and threads. */
 const DEBUG = 'http,https,net,tls,worker';
 const TEXT = 'Quietly, quietly';
+
+const input = { files: 'people.csv' };
+/** One request with each secret at least, where nothing stops it. */
+const STEPS = [
+  { kind: 'contacts', input, fields: { firstName: 'name', msisdn: 'mobile' } },
+  { kind: 'sms', input, destination: 'mobile', template: { text: `${TEXT} {{ name }}` } },
+  { kind: 'conversations', input, user: { name: 'name', phone: 'mobile' }, channel: 'sandbox-channel', queue: '100' },
+  { kind: 'campaign', campaign: 101, set: 'PAUSED' },
+  { kind: 'chat', text: '{{ accepted }} sent', when: 'always' },
+];
 
 const root = aFolder();
 
@@ -34,12 +35,11 @@ describe.concurrent(`the built command, with NODE_DEBUG=${DEBUG}`, () => {
   test.each(oneIn(2, CASES))(
     'before a service that %s and repeats the key, neither says nor writes a secret, nor logs a number or a text',
     async (manner, code) => {
-      const { origin, close } = await startEchoingService(manner, `${NUMBER} ${STEERING}`);
-      onTestFinished(close);
+      const { service } = await startEchoingService(manner);
       const directory = join(root, manner);
       mkdirSync(directory);
       writeFileSync(join(directory, 'people.csv'), `name,mobile\nAnn,${NUMBER}\n`);
-      writeFileSync(join(directory, 'sale.yaml'), JSON.stringify(aJob(origin)));
+      writeFileSync(join(directory, 'sale.yaml'), JSON.stringify({ service, steps: STEPS, output: 'out' }));
       const env = { PATH: process.env.PATH ?? '', ...SECRETS, NODE_DEBUG: DEBUG };
       const volley = (...args: string[]) => new Running(args, { cwd: directory, env }).ended;
       const leaks: string[] = [];
@@ -85,26 +85,3 @@ test.each(['undici', 'net,STREAM', 'str*'])(
     expect(ended.stderr).toContain('"Cannot start: with NODE_DEBUG=');
   },
 );
-
-/** One request with each secret at least, where nothing stops it. */
-function aJob(origin: string): object {
-  const bases = { sms: origin, contacts: origin, gateway: origin, campaign: origin, chat: origin };
-  const input = { files: 'people.csv' };
-  return {
-    service: { account: 'acme', credentials: CREDENTIALS, bases, giveUpAfterSeconds: 0 },
-    steps: [
-      { kind: 'contacts', input, fields: { firstName: 'name', msisdn: 'mobile' } },
-      { kind: 'sms', input, destination: 'mobile', template: { text: `${TEXT} {{ name }}` } },
-      {
-        kind: 'conversations',
-        input,
-        user: { name: 'name', phone: 'mobile' },
-        channel: 'sandbox-channel',
-        queue: '100',
-      },
-      { kind: 'campaign', campaign: 101, set: 'PAUSED' },
-      { kind: 'chat', text: '{{ accepted }} sent', when: 'always' },
-    ],
-    output: 'out',
-  };
-}

@@ -6,8 +6,8 @@ import { apply, createService, type Log, plan, type Service, type WrittenJob } f
 import { someBases } from '../library/a-service.js';
 import { oneIn } from '../one-in.js';
 import { aFolder } from '../plan/a-plan.js';
-import { ENDS, type Manner, startEchoingService } from './an-echoing-service.js';
-import { CREDENTIALS, holdsNumber, holdsSecret, NUMBER, SECRETS, STEERING } from './canaries.js';
+import { ENDS, startEchoingService } from './an-echoing-service.js';
+import { CREDENTIALS, holdsNumber, holdsSecret, NUMBER, SECRETS } from './canaries.js';
 
 /** What a program got from the library: its log, its notices, and what was thrown, with all that `inspect` shows of it. */
 function aProgram() {
@@ -44,16 +44,9 @@ const smsStep = (changes: object = {}) => ({
   ...changes,
 });
 
-function aJob(steps: readonly object[], origin = 'http://127.0.0.1:1'): WrittenJob {
-  const service = { account: 'acme', credentials: CREDENTIALS, bases: someBases(origin), giveUpAfterSeconds: 0 };
-  return { name: 'sale', service, steps, output: 'out' } as WrittenJob;
-}
-
-async function aServer(manner: Manner): Promise<string> {
-  const { origin, close } = await startEchoingService(manner, `${NUMBER} ${STEERING}`);
-  onTestFinished(close);
-  return origin;
-}
+const NOWHERE = { account: 'acme', credentials: CREDENTIALS, bases: someBases('http://127.0.0.1:1') };
+const aJob = (steps: readonly object[], service: object = NOWHERE) =>
+  ({ name: 'sale', service, steps, output: 'out' }) as WrittenJob;
 
 /** A first row that is taken for the names of the columns holds people. */
 const HEADLESS = `Ann,${NUMBER}\nBob,${NUMBER.replace(/.$/, '8')}\n`;
@@ -83,19 +76,14 @@ describe.each(oneIn(2, ENDS))('before a service that repeats the key and a numbe
   test('plan and apply throw and log no secret and no number', async () => {
     const program = aProgram();
     const directory = aFolder({ 'people.csv': `name,mobile\nAnn,${NUMBER}\n` });
-    const origin = await aServer(manner);
+    const { service } = await startEchoingService(manner);
     const chat = { kind: 'chat', text: '{{ accepted }} sent', when: 'always' };
-    const handOff = {
-      kind: 'conversations',
-      input: { files: 'people.csv' },
-      user: { name: 'name' },
-      channel: '25',
-      queue: '100',
-    };
+    const input = { files: 'people.csv' };
+    const handOff = { kind: 'conversations', input, user: { name: 'name' }, channel: '25', queue: '100' };
     const dialer = { kind: 'campaign', campaign: 101, set: 'PAUSED' };
     // All at once: each waits for its pauses.
     const jobs = [[smsStep()], [handOff], [dialer, smsStep()]].map(async (steps, index) => {
-      const job = { ...aJob([...steps, chat], origin), name: `sale-${index}` };
+      const job = { ...aJob([...steps, chat], service), name: `sale-${index}` };
 
       const planned = await program.watch(() => plan(job, { ...program.options, directory }));
 
@@ -108,7 +96,7 @@ describe.each(oneIn(2, ENDS))('before a service that repeats the key and a numbe
 
   test('no call of a service throws a secret or a number', async () => {
     const program = aProgram();
-    const bases = someBases(await aServer(manner));
+    const { bases } = await startEchoingService(manner);
     const calls = listCalls().map(async (call) => {
       // Each has lanes of its own: none waits for the pause that another has to make.
       const service = createService({ account: 'acme', bases, credentials: keys, giveUpAfterSeconds: 0 });
