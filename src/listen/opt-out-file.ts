@@ -66,6 +66,8 @@ export class OptOutFile {
 
   async #openFile(): Promise<AppendFile> {
     const { files, onReplaced } = this.#deps;
+    // Jobs read by its name what is in it.
+    if (OF_OTHER_FORMAT.test(this.#path)) throw refuseList(this.#path);
     await files.makeDirectory(dirname(this.#path));
     await files.createExclusive(this.#path, OPT_OUT_HEADER);
     const { known, outAt, isTorn } = await readList(this.#path, files);
@@ -144,8 +146,10 @@ async function readList(path: string, files: Files) {
   }
 }
 
+const OF_OTHER_FORMAT = /\.(?:xlsx|xlsm|ndjson|jsonl|gz)$/i;
+
 function refuseList(path: string): UserError {
-  const expected = `expected one that begins with ${OPT_OUT_HEADER.trim()}, or none yet`;
+  const expected = `expected a CSV that begins with ${OPT_OUT_HEADER.trim()}, or none yet`;
   return new UserError('bad-input', `Cannot append to ${path}: it is not a list that Volley writes, ${expected}`, {
     hint: 'Name another file. `optOuts` of a job may be a directory, in which both lists count.',
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
+import { OptOutFile } from '../../src/listen/opt-out-file.js';
 import { createWordReader, OPT_OUT_WORDS } from '../../src/listen/opt-out-words.js';
 import { takeOptOuts } from '../../src/listen/take-opt-outs.js';
 import { FakeClock } from '../run/fake-clock.js';
@@ -181,6 +182,16 @@ test('a line behind a torn one begins at the start of a line', async () => {
   await post(anSms('stop'));
   expect(lines()).toEqual(['+6591', expect.stringContaining('+6591234567,out')]);
 });
+
+test.each(['list.xlsx', 'list.ndjson', 'list.csv.gz'])(
+  '%s, by whose name jobs would read something else, is never begun',
+  async (name) => {
+    const { files } = aMemoryDisk();
+    const path = `/lists/${name}`;
+    await expect(OptOutFile.open(path, { files })).rejects.toThrow('expected a CSV that begins with number,');
+    expect(await files.stat(path)).toBeUndefined();
+  },
+);
 
 test('a list of others is refused: every number in it is out', async () => {
   const disk = aMemoryDisk({ [LIST]: 'mobile\n+6591234567\n' });
