@@ -130,7 +130,7 @@ export interface LeaderStore {
   /**
    * Becomes the leader of a run, or takes over from one of a lower epoch.
    * `isNew`: the store did not know the run. `isNewLife`: the server has another life than the one last confirmed.
-   * `born`: as in `WorkingRun`. Nothing is claimed until `openStep`.
+   * `born`: as in `WorkingRun`. Nothing is claimed until `openStep`. What asked the leader before to stop is over.
    */
   lead(key: LeadKey, lead: NewLead): Promise<LedRun>;
   /** From now on parts of this step are claimed, in this life of the server, while the lease of the leader lasts. */

@@ -4,7 +4,7 @@ import { aJob, anSmsStep, numberOf, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { until } from '../e2e/command.js';
 import { aCluster, aClusterInMemory, aJobOf, CLUSTER } from './a-cluster.js';
-import { tick, untilSent } from './a-hand.js';
+import { aHand, tick, untilSent } from './a-hand.js';
 import type { BreakCall } from './memory-store.js';
 
 const FAST = { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 4 };
@@ -58,6 +58,23 @@ test('a worker whose job file has other limits leaves the run to others, until i
 
   expect([await leader.ended, await worker.ended]).toEqual([0, 0]);
   expect(await workspace.destinations()).toEqual(numbersOf(200));
+});
+
+test('a worker that wants the run to stop is heard, also while the leader looks at what a new life of the database has', async () => {
+  const workspace = await aJobOf(3, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS });
+  const { cluster, lead } = aClusterInMemory(workspace);
+  const store = cluster.connect();
+  let ask: (() => Promise<void>) | undefined;
+  const leading = lead(async (method) => {
+    if (method === 'lead') await ask?.();
+    return undefined;
+  });
+  const hand = await aHand(store);
+  ask = () => store.askToStop(hand.run, { reason: 'guard', detail: 'too many rows were rejected' });
+  cluster.restart();
+  await hand.die();
+
+  expect(await leading.ended).toBe(4);
 });
 
 test('a worker is for the runs of its job alone', async () => {

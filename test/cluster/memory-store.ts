@@ -121,7 +121,8 @@ export class MemoryCluster extends MemoryTables {
     };
     if (run.epoch > epoch || (run.epoch === epoch && run.leader !== leader))
       throw new LeadLost(`another process leads run ${id}`);
-    Object.assign(run, { epoch, leader, job, digest, isOpen: false, stop: undefined });
+    const stop = run.epoch === epoch ? run.stop : undefined;
+    Object.assign(run, { epoch, leader, job, digest, isOpen: false, stop });
     this.runs.set(id, run);
     const parts = [...run.parts.values()].map(({ step, request, part, state, ended }) => {
       return { step, request, part, state, isTaken: state === 'done' && ended === undefined };
@@ -187,7 +188,7 @@ export class MemoryCluster extends MemoryTables {
   /** False while workers send some of the run; nothing of it begins from then on. */
   #drop(id: string): boolean {
     const run = this.runs.get(id);
-    if (run !== undefined) run.isOpen = false;
+    if (run !== undefined) run.stop ??= { reason: 'interrupted', detail: 'it is dropped from the database' };
     const parts = [...(run?.parts.values() ?? [])];
     return !parts.some(({ state, owner }) => state === 'under-way' && this.hasLease(owner)) && this.runs.delete(id);
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { askingFor } from './a-hand.js';
-import { aPart, aRun, aWorker, PART, SETTLED } from './a-run.js';
+import { aPart, aRun, aWorker, openStep, PART, SETTLED } from './a-run.js';
 import { aDatabase } from './postgres-server.js';
 
 test('workers that claim at once get different parts, and all of them', async () => {
@@ -34,7 +34,7 @@ test('two begins of one attempt at once: one is refused', async () => {
   expect(refused.map((one) => one.refused.length).toSorted()).toEqual([0, 1]);
 });
 
-test('a run is dropped when nothing of it is sent any more, and nothing more begins', async () => {
+test('a run is dropped when nothing of it is sent any more, and nothing more begins, though its leader wakes', async () => {
   const { connect } = await aDatabase();
   const { store, lead } = await aRun({ connect }, { parts: [aPart(1), aPart(2)] });
   const worker = await aWorker({ connect }, 'w');
@@ -45,6 +45,8 @@ test('a run is dropped when nothing of it is sent any more, and nothing more beg
     isDropped = true;
   });
   while ((await store.findRun({}))?.isOpen === true);
+  // Its leader was stopped for long, and wakes.
+  await openStep(store, lead);
   expect(await worker.begin({ request: 2 })).toMatchObject({ refused: [0] });
   // More calls than a drop of nothing under way takes.
   for (let repeat = 0; repeat < 20; repeat += 1)

@@ -37,7 +37,10 @@ begin
   if led.epoch >= its_epoch then
     perform volley.check_lead(of_run, case led.leader when its_leader then its_epoch end);
   end if;
-  update volley.run set epoch = its_epoch, leader = its_leader, job = its_job, digest = its_digest, is_open = false, stop_reason = null, stop_detail = null
+  -- A stop that is asked of this leader is still to come when it looks again.
+  update volley.run
+    set epoch = its_epoch, leader = its_leader, job = its_job, digest = its_digest, is_open = false,
+      stop_reason = case epoch when its_epoch then stop_reason end, stop_detail = case epoch when its_epoch then stop_detail end
     where id = of_run;
   born := led.born;
   is_new := led.step is null;
@@ -194,7 +197,7 @@ begin
   return 'same';
 end $$;
 
--- Closes the step, and deletes the run where workers send nothing of it. Returns how many requests they send.
+-- Stops the run for its leader too, which may wake, and deletes it where workers send nothing of it. Returns how many requests they send.
 create or replace function volley.drop_run(of_run text, its_epoch bigint) returns integer language plpgsql ${SETTINGS} as $$
 declare
   under_way integer;
@@ -204,7 +207,8 @@ begin
     return 0;
   end if;
   perform volley.check_lead(of_run, its_epoch);
-  update volley.run set is_open = false where id = of_run and is_open;
+  update volley.run set stop_reason = 'interrupted', stop_detail = 'it is dropped from the database'
+    where id = of_run and stop_reason is null;
   select count(*) into under_way from volley.part p
     where p.run = of_run and p.state = 'under-way' and volley.has_lease(p.owner);
   if under_way = 0 then
