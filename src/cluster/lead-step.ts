@@ -12,7 +12,8 @@ import { ServiceJudge } from './service-judge.js';
 import type { EndedAttempt, HandedPart, LeadKey, NewLead, OnLost, RunNews, ServerMoment, Store } from './store.js';
 import { WithheldParts } from './withheld-parts.js';
 
-const POLL_MS = 150;
+/** What ended is looked at each time that the limit sends so many requests, within these. */
+const POLL = { requests: 10, leastMs: 150, mostMs: 500 };
 /** While workers may run out of requests. */
 const SOON_MS = 30;
 const NEWS_AT_ONCE = 500;
@@ -165,10 +166,16 @@ class StepLeader {
       const handed = await this.#handOver();
       if (handed === 'all' && this.#handed.size === 0) return;
       if (news.ended.length < NEWS_AT_ONCE)
-        await deps.clock.sleep(handed === 'some' ? SOON_MS : POLL_MS, stop.nothingNew);
+        await deps.clock.sleep(handed === 'some' ? SOON_MS : this.#pollMs, stop.nothingNew);
     }
     await this.#end();
     if (this.#withheld.failure !== undefined) throw this.#withheld.failure;
+  }
+
+  /** Sooner towards the end of the step. */
+  get #pollMs(): number {
+    const requests = Math.min(POLL.requests, this.#handed.size / 2);
+    return Math.min(POLL.mostMs, Math.max(POLL.leastMs, requests * this.#costMs));
   }
 
   #stopWhere(news: RunNews): void {
@@ -189,7 +196,7 @@ class StepLeader {
       if (stop.nothingMore.aborted) return;
       const news = await this.#takeNews();
       if (this.#handed.size === 0) return;
-      if (news.ended.length === 0) await deps.clock.sleep(POLL_MS, stop.nothingMore);
+      if (news.ended.length === 0) await deps.clock.sleep(this.#pollMs, stop.nothingMore);
     }
   }
 

@@ -22,6 +22,9 @@ export type WorkEvent =
 
 const NOTHING_SETTLED: RowCounts = { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 };
 
+/** As many as there are slots, and where these are few as many more: the others wait for what a dead worker had claimed. */
+const CLAIMED_AT_ONCE = 8;
+
 /**
  * Sends requests of the open step of a run, until it has none left, or the worker is to stop, or has no way to the service. What holds for every request (a guard, credentials, a refusal as a whole) stops the run for all
  * workers; a service that gives no good answer for long stops this one. Returns why it stopped by itself.
@@ -43,7 +46,9 @@ export async function workOnRun(
   const kind = kindOf(step);
   const ended = new AbortController();
   const stop = followStop(context.stop, ended.signal);
-  const held = new HeldParts(run, lease, () => (before.breaker.isOpen ? 1 : step.limits.concurrency));
+  const { concurrency } = step.limits;
+  const claimAtOnce = Math.max(concurrency, Math.min(CLAIMED_AT_ONCE, 2 * concurrency));
+  const held = new HeldParts(run, lease, () => (before.breaker.isOpen ? 1 : claimAtOnce));
   const onAway = () => {
     // What it had claimed is for others. One whose outcome is to be queried is not postponed for it.
     if (kind.outcomeQuery === undefined) stop.request('interrupted', 'there is no way to the service');
