@@ -17,9 +17,7 @@ export interface LeaderOptions extends Pick<RunDeps, 'clock' | 'createLane'> {
   readonly store: Store;
   readonly plan: Plan;
   readonly settings: Job;
-  /** Of the job. */
   readonly lock: Pick<Lock, 'epoch' | 'assertHeld'>;
-  /** This process sends too. */
   readonly sendHere: boolean;
   readonly leaseMs: number;
   /** For people: host and process. */
@@ -115,7 +113,6 @@ export function createLeader(
   };
 }
 
-/** A worker in this process, for one step. */
 async function sendFromHere(
   { store, createLane, plan, settings, leaseMs, name }: LeaderOptions,
   context: StepContext,

@@ -3,7 +3,6 @@ import { type Store, StoreLost } from './store.js';
 
 export interface PatientOptions {
   readonly clock: Clock;
-  /** In [0, 1). */
   readonly random: () => number;
   readonly giveUpAfterMs: number;
   /** Ends the waiting of calls that have no signal of their own. */
@@ -27,7 +26,6 @@ export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, o
   /** The first call of those that are lost in a row: a process may have been stopped between the two, and has tried only since the second. */
   let lost: { readonly beganMs: number; readonly failedMs: number } | undefined;
   let said: string | undefined;
-  /** Throws where the waiting is over. */
   const wait = async (
     error: StoreLost,
     { startMs, pauseMs }: { startMs: number; pauseMs: number },
@@ -58,12 +56,12 @@ export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, o
   };
 }
 
-/** The same store, every call of which is repeated; but a process that stands by has a patience of its own. */
+/** The same store, every call of which is repeated. */
 export function bePatient(store: Store, repeat: Repeat): Store {
-  const { standBy, close, ...calls } = store;
+  const { close, ...calls } = store;
   const repeated = Object.entries(calls).map(([name, call]) => [
     name,
     (...args: never[]) => repeat(() => (call as (...args: never[]) => Promise<unknown>)(...args)),
   ]);
-  return { ...(Object.fromEntries(repeated) as typeof calls), standBy, close };
+  return { ...(Object.fromEntries(repeated) as typeof calls), close };
 }

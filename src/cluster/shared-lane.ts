@@ -24,7 +24,6 @@ const SOONER_MS = 75;
 const LEAST_SHARE = 1 / 64;
 const LEAST_REQUESTS_PER_SECOND = 0.1;
 
-/** When a request may leave, by this process's monotonic clock. */
 interface Turn {
   readonly dueMs: number;
   /** At the latest: what is booked behind it stays within the limits. It may be past already. */
@@ -57,7 +56,6 @@ export function createSharedLane(options: {
   server: ServerClock;
   limits: Limits;
   clock: Clock;
-  /** In [0, 1). */
   random: () => number;
   signal: AbortSignal;
   /** Requests that miss their turns for so long end with a `ServiceError`. */
@@ -73,7 +71,6 @@ export function createSharedLane(options: {
   const rate = new Rate(limits);
   const waiting: Waiting[] = [];
   const said = { slowed: false, succeeded: false, pauseMs: 0 };
-  /** As the store last said. */
   let share = 1;
   let isAsking = false;
   /** By an answer that this process got: turns that it has booked already are given up. */

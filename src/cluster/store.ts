@@ -27,7 +27,6 @@ export interface Store extends LeaderStore, WorkerStore, LaneStore {
 export interface ServerMoment {
   /** This life of the server: differs after a restart, a promotion of a standby, and a restored backup. */
   readonly life: string;
-  /** Its clock, in milliseconds since 1970. */
   readonly atMs: number;
   /** It says that a commit is done once a standby has it. */
   readonly isSynchronous: boolean;
@@ -45,12 +44,10 @@ export class StoreLost extends ServiceError {
 /** Who leads a run: a leader of a higher epoch has taken its place. Then every method of the leader throws `LeadLost`. */
 export interface LeadKey {
   readonly run: string;
-  /** Of the job's lock. */
   readonly epoch: number;
 }
 
 export interface NewLead {
-  /** The name of the job. */
   readonly job: string;
   /** What its workers must agree on (worker-job.ts). */
   readonly digest: string;
@@ -63,7 +60,6 @@ export class LeadLost extends Error {
 }
 
 export interface AttemptKey extends RequestKey {
-  /** Counts the attempts of a part from 1. */
   readonly attempt: number;
 }
 
@@ -109,7 +105,6 @@ export interface EndedAttempt extends RequestKey {
 
 export interface RunNews extends Omit<ServerMoment, 'atMs'> {
   readonly ended: readonly EndedAttempt[];
-  /** The step that is open; undefined where none is. */
   readonly openStep: number | undefined;
   /** `confirmLife` would say `same`. */
   readonly isConfirmed: boolean;
@@ -160,7 +155,6 @@ export interface LeaderStore {
    * leader last saw it; undefined where it has seen none.
    */
   confirmLife(key: LeadKey, sawSynchronous?: boolean | undefined): Promise<'same' | 'waiting' | 'lost'>;
-  /** Deletes all that belongs to the run. */
   drop(key: LeadKey): Promise<void>;
 }
 
@@ -182,7 +176,6 @@ export interface WorkingRun extends LeadKey {
 }
 
 export interface ClaimedPart extends HandedPart {
-  /** Attempts so far. */
   readonly attempt: number;
   /** Of the attempt under way, where `isInFlight`. */
   readonly nonce: string | undefined;
@@ -215,7 +208,6 @@ export interface WorkerKey extends LeadKey {
 export interface SentCalls {
   /** Under each of its leases of the last minutes: the number of the last call of `append` that was acknowledged. */
   readonly calls: readonly { readonly worker: string; readonly call: number }[];
-  /** `born` of the runs that it worked on. */
   readonly births: readonly string[];
 }
 
@@ -274,7 +266,6 @@ export interface TurnsAsked {
   readonly leadMs: number;
   /** The service refused a request for its rate since the last call. */
   readonly slowed: boolean;
-  /** The service accepted a request since the last call. */
   readonly succeeded: boolean;
   /** Of the limits: the lowest share. */
   readonly leastShare: number;

@@ -35,7 +35,6 @@ export async function workOnRun(
   context: {
     readonly lease: Lease;
     readonly deps: SendDeps & Pick<RunDeps, 'createLane'>;
-    /** Of the process. */
     readonly stop: StopSwitch;
     readonly emit: ((event: WorkEvent) => unknown) | undefined;
     readonly before: StepBefore;

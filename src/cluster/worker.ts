@@ -26,7 +26,6 @@ export interface WorkOptions extends Pick<SendDeps, 'clock' | 'random' | 'onProg
   /** Asked while there is nothing to do; `hasRuns`: whether a run that it may work on is there. */
   readonly isOver: (idle: { readonly forMs: number; readonly hasRuns: boolean }) => boolean;
   readonly leaseMs: number;
-  /** For people: host and process. */
   readonly name: string;
   /** Undefined where this worker has another job file than the leader, now. */
   readonly openService: (run: WorkingRun) => Promise<WorkerService | undefined>;

@@ -122,7 +122,7 @@ test.each([
     return undefined;
   });
   // As often as it takes to hand over all that there is.
-  while (looks < 12) await tick();
+  while (looks < 6) await tick();
 
   expect(database.count()).toMatchObject({ parts, attempts: 0 });
   leader.stop();

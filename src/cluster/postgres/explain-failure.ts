@@ -80,7 +80,6 @@ export interface FailedDatabase {
   /** `volley at db.example:5432 as volley_worker` */
   readonly name: string;
   readonly user: string | undefined;
-  /** This process was connected to it before. */
   readonly wasReached: boolean;
   /** A refused password is waited for also where it was not: it may be changed just now. */
   readonly awaitsPassword: boolean;

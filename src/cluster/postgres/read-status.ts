@@ -10,13 +10,11 @@ export interface ClusterStatus {
     readonly run: string;
     readonly job: string;
     readonly step: number | null;
-    /** Its leader has opened the step. */
     readonly isOpen: boolean;
     /** When its leader was last there (ISO 8601); null while it is there. */
     readonly noLeaderSince: string | null;
     /** Host and process id, as far as a process leads it. */
     readonly leader: string;
-    /** Processes that stand by for its job. */
     readonly standbys: readonly string[];
     /** The database lacks attempts: its leader refuses to resume it until it is dropped. */
     readonly hasLost: boolean;
@@ -28,9 +26,7 @@ export interface ClusterStatus {
     readonly oldestOpenSeconds: number | null;
     /** Rows that were handed over and whose outcome no journal has: in doubt if the run is dropped now, or the database lost. */
     readonly rows: number;
-    /** Bodies of requests: what is held of people. */
     readonly bodies: number;
-    /** Why it is to stop; null where it is not. */
     readonly stop: string | null;
   }[];
   readonly workers: readonly {
@@ -47,7 +43,6 @@ export interface ClusterStatus {
     /** Of its limit, in the last seconds; 1: all of it. */
     readonly used: number;
   }[];
-  /** How long a call took. */
   readonly answersInMs: number;
 }
 
@@ -100,7 +95,6 @@ export async function readClusterStatus(
   };
 }
 
-/** Columns with how many parts there are in each state. */
 function countParts(whose: string, states: readonly string[]): string {
   const columns = states.map((state) => {
     const name = state === 'under-way' ? '"underWay"' : state;
