@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { numberOf, people } from '../e2e/a-job.js';
+import { findPort } from '../e2e/a-port.js';
 import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
 import { AConsole, expectSaid, openAConsole, textOf } from './a-console.js';
 
@@ -218,11 +218,3 @@ test(
   },
   TIMEOUT_MS,
 );
-
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

@@ -5,11 +5,11 @@ import { readSealed } from '../../src/plan/format/sealed-json.js';
 import type { MemoryDocument } from '../../src/registry/memory-file.js';
 import type { Files } from '../../src/storage/files.js';
 import { removeMemory } from '../registry/memory-on-disk.js';
+import { aRecorder } from '../service/a-recorder.js';
 import { anSmsStep, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
 import { aRunThatEndedEarly, aStoppedRun } from './a-stopped-run.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
-import { anInbox } from './an-inbox.js';
 import { readFailure } from './failure.js';
 
 const abandon = (workspace: Workspace, run: string) => workspace.told('abandon', `out/sale/${run}`);
@@ -99,7 +99,7 @@ describe('what a run leaves behind', () => {
 
   test('a command that finishes a run and sends a new file prints and posts both, and ends with the graver exit code', async () => {
     const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 });
-    const { url, bodies } = await anInbox();
+    const { base: url, bodies } = await aRecorder();
     workspace.write('people-1.csv', people(30));
     workspace.change({ notify: { url, on: ['in-doubt'] }, steps });
     await killAfter(2, workspace, 'run', 'job.yaml');

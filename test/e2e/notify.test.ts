@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
+import { aRecorder } from '../service/a-recorder.js';
 import { anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
-import { anInbox } from './an-inbox.js';
 
 const ALL = ['failure', 'in-doubt', 'success', 'missing-input'];
 
 test('run and apply post how they ended: finished, idle, in doubt, refused by a guard, without their export; no cell of a file is in it', async () => {
   const workspace = await aWorkspace();
-  const { url, bodies } = await anInbox();
+  const { base: url, bodies } = await aRecorder();
   const posted = () => JSON.parse(bodies.at(-1) ?? '{}');
   const notify = { url, on: ALL };
   const step = (input = {}) => anSmsStep({ input: { files: 'inbox/*.csv', ...input } });
@@ -47,7 +47,7 @@ test('run and apply post how they ended: finished, idle, in doubt, refused by a 
 
 test('the reason that is posted is that of the log: the first problem of the plan, without the columns of a file', async () => {
   const workspace = await aWorkspace();
-  const { url, bodies } = await anInbox();
+  const { base: url, bodies } = await aRecorder();
   const reasonOf = async (input: object, more: object = {}) => {
     workspace.change({ notify: { url }, steps: [anSmsStep({ input, ...more })] });
     const { code, stderr } = await workspace.volley('run', 'job.yaml');

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { aStepForTomorrow, numbersOf, people } from '../e2e/a-job.js';
+import { findPort, openHere } from '../e2e/a-port.js';
 import { aWorkspaceInProcess, type Workspace } from '../e2e/a-workspace.js';
 import { needNginx } from '../e2e/of-the-machine.js';
 import { oneIn } from '../one-in.js';
@@ -22,7 +22,7 @@ interface Foreign {
 }
 
 /** Stands before a service: passes each request on, but gives a cancel an answer of its own. */
-async function openFront(service: string, foreign: Foreign): Promise<number> {
+async function openFront(service: string, foreign: Foreign): Promise<string> {
   const pass = async ({ method = '', url = '', headers }: IncomingMessage, body: string): Promise<Foreign> => {
     const { authorization = '' } = headers;
     const sent = { method, headers: { authorization, ...JSON_TYPE }, ...(body !== '' && { body }) };
@@ -34,20 +34,15 @@ async function openFront(service: string, foreign: Foreign): Promise<number> {
     const { status, body, headers } = request.method === 'DELETE' ? foreign : taken;
     response.writeHead(status, headers).end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
+  return openHere(server);
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** The job, of so many people, as it sends through this port. */
-function changeTo(workspace: Workspace, port: number, rows: number, more: object = {}): void {
+/** The job, of so many people, as it sends by way of this address. */
+function changeTo(workspace: Workspace, sms: string, rows: number, more: object = {}): void {
   workspace.write('people.csv', people(rows));
-  const service = { bases: { sms: `http://127.0.0.1:${port}` }, giveUpAfterSeconds: 60 };
+  const service = { bases: { sms }, giveUpAfterSeconds: 60 };
   workspace.change({ service, ...more });
 }
 
@@ -94,11 +89,11 @@ describe('a batch that was taken back stays in doubt, when what stands between a
 const nginx = needNginx();
 
 /** In front of the service, as Debian's package comes: upstreams that say nothing in time, and what is then answered. */
-async function anNginxBefore(upstream: string, settings: string): Promise<number> {
+async function anNginxBefore(upstream: string, settings: string): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'volley-nginx-'));
   mkdirSync(join(directory, 'html'));
   writeFileSync(join(directory, 'html', 'maintenance.html'), MAINTENANCE);
-  const port = await freePort();
+  const port = await findPort();
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${join(directory, name)};`,
   );
@@ -131,15 +126,7 @@ async function anNginxBefore(upstream: string, settings: string): Promise<number
     rmSync(directory, { recursive: true });
   });
   await expect.poll(async () => (child.exitCode === null ? isListening(port) : said), { timeout: 10_000 }).toBe(true);
-  return port;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  return `http://127.0.0.1:${port}`;
 }
 
 async function isListening(port: number): Promise<boolean> {

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { byArea } from '../../src/domain/areas.js';
-import { closeAfterFile } from '../e2e/opened.js';
+import { openHere } from '../e2e/a-port.js';
 import { CREDENTIALS, NUMBER, STEERING } from './canaries.js';
 
 /** How the service answers everything. */
@@ -53,14 +52,8 @@ export async function startEchoingService(manner: Manner) {
       body: Buffer.concat(chunks).toString(),
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closeAfterFile({
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  });
-  const bases = byArea(() => `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const origin = await openHere(server);
+  const bases = byArea(() => origin);
   return { bases, service: { account: 'acme', credentials: CREDENTIALS, bases, giveUpAfterSeconds: 0 } };
 }
 

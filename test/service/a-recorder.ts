@@ -1,6 +1,5 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { openHere } from '../e2e/a-port.js';
 
 /** A request as it came over the wire. */
 export interface Recorded {
@@ -21,21 +20,21 @@ export interface RecorderAnswer {
 export async function aRecorder(answer: RecorderAnswer | null = {}): Promise<{
   base: string;
   requests: Recorded[];
+  /** Of them, as text. */
+  bodies: string[];
 }> {
   const requests: Recorded[] = [];
+  const bodies: string[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const { method, url } = request;
-    requests.push({ method, url, headers: request.headers, body: Buffer.concat(chunks) });
+    const bytes = Buffer.concat(chunks);
+    requests.push({ method, url, headers: request.headers, body: bytes });
+    bodies.push(bytes.toString());
     if (answer === null) return;
     const { status = 200, headers = {}, body } = answer;
     response.writeHead(status, headers).end(body === undefined ? undefined : JSON.stringify(body));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+  return { base: await openHere(server), requests, bodies };
 }
