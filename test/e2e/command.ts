@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { vi } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { Life, type Spawning } from '../kill/life.js';
 
 /** The built command; `npm test` builds it first. */
@@ -33,6 +33,19 @@ export class Running extends Life {
   async says(text: string): Promise<void> {
     await until(() => this.stderr.includes(text));
   }
+}
+
+/** The command in a directory, until the test is over. */
+export function startUntilDone(
+  args: readonly string[],
+  { env, ...start }: Omit<Start, 'env'> & Partial<Pick<Start, 'env'>>,
+): Running {
+  const running = new Running(args, { ...start, env: { PATH: process.env.PATH ?? '', ...env } });
+  onTestFinished(async () => {
+    running.signal('SIGKILL');
+    await running.ended;
+  });
+  return running;
 }
 
 /** Resolves as soon as it is so; tests wait for what happens, never for time. */

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
 import { ERROR_CODE } from '../../src/sandbox/http-answer.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
-import { Running } from '../e2e/command.js';
+import { startUntilDone } from '../e2e/command.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
 import { readFailure } from '../e2e/failure.js';
 import { ownError } from '../service/an-answer.js';
@@ -150,9 +150,7 @@ test('its last days: another person approves, a bad sample, a STOP in mid-run, a
   writeFileSync(path, written);
   mkdirSync(join(directory, 'lists'));
   const listen = ['listen', '--opt-outs', 'lists/opt-outs.csv', '--port', '0'];
-  const listener = new Running(listen, { cwd: directory, env: { PATH: process.env.PATH ?? '' } });
-  onTestFinished(() => void listener.signal('SIGKILL'));
-  const { origin } = JSON.parse(await listener.firstLine());
+  const { origin } = JSON.parse(await startUntilDone(listen, { cwd: directory }).firstLine());
   const answerStop = async (source: string) => {
     const payload = { umid: 'u-1', source, destination: 'ACME', body: 'Stop!' };
     const event = { namespace: 'SMS', eventType: 'inbound_message_received', payload };

@@ -1,26 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { Running, until } from '../e2e/command.js';
+import { expect, test } from 'vitest';
+import { startUntilDone, until } from '../e2e/command.js';
 import { eventsIn } from '../listen/a-listener.js';
 import { copyExamples } from './copied-examples.js';
 
-/** Jobs and samples in a directory of their own, in which a command runs until the test is over. */
-function aDirectory() {
-  const directory = copyExamples();
-  const start = (...args: string[]) => {
-    const running = new Running(args, { cwd: directory, env: { PATH: process.env.PATH ?? '' } });
-    onTestFinished(async () => {
-      running.signal('SIGKILL');
-      await running.ended;
-    });
-    return running;
-  };
-  return { directory, start };
-}
-
 test('the hand-off of the page on events: its events are in the file of the listener, and so is what an agent does afterwards', async () => {
-  const { directory, start } = aDirectory();
+  const directory = copyExamples();
+  const start = (...args: string[]) => startUntilDone(args, { cwd: directory });
   const listener = start('listen', '--output', 'events.ndjson', '--port', '0', '--json');
   const { port } = new URL(JSON.parse(await listener.firstLine()).origin);
   const path = join(directory, 'jobs/handoff.yaml');

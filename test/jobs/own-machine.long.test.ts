@@ -1,7 +1,7 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
 import { expectEveryRowOnce } from '../e2e/account.js';
-import { Running } from '../e2e/command.js';
+import { startUntilDone } from '../e2e/command.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
 import { aFolder } from '../plan/a-plan.js';
 import { aNetworkRecord, type NetworkRecord } from './network-record.js';
@@ -33,15 +33,8 @@ function aDirectory(steps: readonly object[]): string {
   return aFolder({ 'people.csv': PEOPLE, 'customers.ndjson': CUSTOMERS, 'sale.yaml': job });
 }
 
-function start(directory: string, record: NetworkRecord, ...args: string[]): Running {
-  const { nodeArguments, env } = record;
-  const running = new Running(args, { cwd: directory, env: { PATH: process.env.PATH ?? '', ...env }, nodeArguments });
-  onTestFinished(async () => {
-    running.signal('SIGKILL');
-    await running.ended;
-  });
-  return running;
-}
+const start = (cwd: string, { nodeArguments, env }: NetworkRecord, ...args: string[]) =>
+  startUntilDone(args, { cwd, env, nodeArguments });
 
 test('a job on the sandbox leaves the machine for no address of receipts and events, and its account says so', async () => {
   const record = aNetworkRecord();
