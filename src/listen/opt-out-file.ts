@@ -102,7 +102,7 @@ export class OptOutFile {
     this.#underWay.set(by, appending);
     try {
       await appending;
-      this.#known.add(by);
+      if (isOfEvent(by)) this.#known.add(by);
       if (what === 'out') this.#outAt.set(person, at);
     } finally {
       this.#underWay.delete(by);

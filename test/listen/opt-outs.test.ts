@@ -193,6 +193,15 @@ test.each(['list.xlsx', 'list.ndjson', 'list.csv.gz'])(
   },
 );
 
+test('each decision of a person is a line, also where the same one decided before', async () => {
+  const { files, readText } = aMemoryDisk();
+  const list = await OptOutFile.open(LIST, { files });
+  for (const number of ['+6591234567', '+6591234568'])
+    await list.add({ number, what: 'out', at: new Date(T0).toISOString(), by: 'Ann', word: '' });
+  await list.close();
+  expect(readText(LIST)).toMatch(/\+6591234567,out,.*\n\+6591234568,out,.*\n$/);
+});
+
 test('a list of others is refused: every number in it is out', async () => {
   const disk = aMemoryDisk({ [LIST]: 'mobile\n+6591234567\n' });
   await expect(aTaker(disk)).rejects.toMatchObject({ code: 'bad-input' });
