@@ -102,16 +102,16 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
   {
     name: 'what a memory lacks is made again of the runs of the job alone',
     file: 'src/people/missing-people.ts',
-    find: 'isKnown ? !isOfMemory : isOfMemory || directory === owner.jobDirectory;',
-    replace: 'isKnown ? !isOfMemory : directory === owner.jobDirectory;',
+    find: 'isKnown ? isOld : isOfMemory || directory === owner.jobDirectory;',
+    replace: 'isKnown ? isOld : directory === owner.jobDirectory;',
     tests: ['test/e2e/had-memory.test.ts'],
     title: 'a memory that jobs name knows their output directories, and makes again what it lost',
   },
   {
     name: 'a job that names another memory leaves its own runs behind',
     file: 'src/people/missing-people.ts',
-    find: 'isKnown ? !isOfMemory : isOfMemory || directory === owner.jobDirectory;',
-    replace: 'isKnown ? !isOfMemory : isOfMemory;',
+    find: 'isKnown ? isOld : isOfMemory || directory === owner.jobDirectory;',
+    replace: 'isKnown ? isOld : isOfMemory;',
     tests: ['test/e2e/had-memory.test.ts'],
     title:
       'a job that names a memory later takes its own runs along, and those only; so does one that names none any more',
