@@ -1,4 +1,4 @@
-import { format } from '../domain/count-of.js';
+import { format, listNonZero } from '../domain/count-of.js';
 import { cutText } from '../domain/text.js';
 import type { Log } from '../ports/log.js';
 import type { Progress } from '../run/run-deps.js';
@@ -79,8 +79,7 @@ export function formatProgress(
     `${format(settled)} of ${format(rows)}`,
     ...(secondsLeft === undefined ? [] : [`${formatSeconds(secondsLeft)} left`]),
     `${format(rowsPerSecond)}/s`,
-    ...(rejected > 0 ? [`${format(rejected)} rejected`] : []),
-    ...(inDoubt > 0 ? [`${format(inDoubt)} in doubt`] : []),
+    ...listNonZero({ rejected, 'in doubt': inDoubt }),
     `${format(accepted)} accepted`,
   ];
   // One column less than there are: a line that fills its row makes some terminals begin another.

@@ -13,7 +13,7 @@ import {
 } from '../command/screen.js';
 import { countOf, format, listMost } from '../domain/count-of.js';
 import { formatTime, formatZoned, listLocalTimes } from '../domain/stated-time.js';
-import { widthOf, wrapText } from '../domain/text.js';
+import { widthOf } from '../domain/text.js';
 import { OpeningHours } from '../hours/window.js';
 import { zonesOf } from '../hours/zone-groups.js';
 import { isRowStep, type Job, type RowStep, type SmsStep } from '../job/job.js';
@@ -28,7 +28,7 @@ import { type Approvals, listApproveFlags } from '../registry/approvals.js';
 import { describeHad, explainReason } from '../report/account.js';
 import { describeSpecialCharacters, shortenName } from '../report/special-characters.js';
 import { replaceTypography } from '../template/gsm7.js';
-import { formatFunnel, formatLists, formatReasons } from './row-texts.js';
+import { formatFunnel, formatLists, formatReasons, showOnPhone } from './row-texts.js';
 import { type Column, formatFigures } from './table.js';
 
 /** What `volley plan` prints for machines: the plan without the job and the columns. */
@@ -296,18 +296,15 @@ function formatRejected({ counts, reasons = [], rejections }: PlannedStep, scree
 
 /** A + and 15 digits. */
 const MOST_WIDE_NUMBER = 16;
-const PHONE_COLUMNS = 72;
 
-/** As a phone shows it: in lines of its own, beside a bar. */
+/** Who gets it, and beside that the message. */
 export function formatExample({ to, text }: PlannedStep['examples'][number], screen: Screen): string {
   const who = escapeText(to.startsWith('+') ? maskNumber(to) : to);
-  const bar = paint(screen, 'dim', '│');
   const isNumber = widthOf(who) <= MOST_WIDE_NUMBER;
   const indent = ' '.repeat(isNumber ? 4 + MOST_WIDE_NUMBER : 6);
-  const width = Math.min(PHONE_COLUMNS, screen.columns - indent.length - 3);
-  const lines = text.split(/\r\n|[\r\n]/).flatMap((line) => wrapText(escapeText(line), width));
   const first = isNumber ? `    ${who.padEnd(MOST_WIDE_NUMBER)}` : `    ${who}\n${indent}`;
-  return lines.map((line, index) => `${index === 0 ? first : indent} ${bar} ${line}\n`).join('');
+  const lines = showOnPhone(text, screen, indent.length);
+  return lines.map((line, index) => `${index === 0 ? first : indent} ${line}\n`).join('');
 }
 
 /** `SG 90, MY 12, and 3 more`: the largest first. */

@@ -1,7 +1,6 @@
 import { escapeText, paint, type Screen } from '../command/screen.js';
 import { format } from '../domain/count-of.js';
 import { formatTime, listLocalTimes } from '../domain/stated-time.js';
-import { wrapText } from '../domain/text.js';
 import type { Job, SmsStep } from '../job/job.js';
 import { maskNumber, maskNumbers } from '../normalize/mask.js';
 import { acceptNumber } from '../normalize/number/number.js';
@@ -11,6 +10,7 @@ import type { PreviewedStep } from '../preview/read-run.js';
 import { formatMoney } from '../prices/decimal.js';
 import { omitReplaceable } from '../template/gsm7.js';
 import { countSegments, nameCharacters } from '../template/segments.js';
+import { showOnPhone } from './row-texts.js';
 
 /** A row as it is shown, and printed as JSON. */
 export type DescribedRow = ReturnType<typeof describeRows>[number];
@@ -88,22 +88,14 @@ function maskAll(text: string): string {
   );
 }
 
-const BAR = '│';
-const PHONE_COLUMNS = 72;
-
 export function formatRow(row: DescribedRow, screen: Screen): string {
   const { step, kind, file, line, sms, fields, price, cells } = row;
   const head = escapeText(`${step} ${kind} · row ${row.row} of ${file} (line ${line})`);
-  const bar = paint(screen, 'dim', BAR);
-  const shown =
-    sms === null
-      ? undefined
-      : sms.text.split(/\r\n|[\r\n]/).flatMap((each) => wrapText(escapeText(each), PHONE_COLUMNS));
+  const shown = sms === null ? [] : [...showOnPhone(sms.text, screen, 4), ...describeDetails(sms).map(escapeText)];
   return [
     paint(screen, 'bold', head),
     ...(row.code === null ? [] : [`    not sent: ${row.state}, ${escapeText(`${row.code}: ${row.reason}`)}`]),
-    ...(shown ?? []).map((each) => `    ${bar} ${each}`),
-    ...(sms === null ? [] : describeDetails(sms).map((each) => `    ${escapeText(each)}`)),
+    ...shown.map((each) => `    ${each}`),
     ...listPairs(fields ?? {}, '    '),
     ...(price === undefined
       ? []

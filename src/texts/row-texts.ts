@@ -59,3 +59,13 @@ export function formatLists(lists: readonly Omit<SuppressionInput, 'path' | 'sha
     })
     .join('');
 }
+
+const PHONE_COLUMNS = 72;
+
+/** A message as a phone shows it, in lines beside a bar. `indent`: columns before it. */
+export function showOnPhone(text: string, screen: Screen, indent: number): string[] {
+  const bar = paint(screen, 'dim', '│');
+  const width = Math.min(PHONE_COLUMNS, screen.columns - indent - 3);
+  const lines = text.split(/\r\n|[\r\n]/).flatMap((line) => wrapText(escapeText(line), width));
+  return lines.map((line) => `${bar} ${line}`);
+}

@@ -1,5 +1,5 @@
 import { formatSeconds } from '../command/progress.js';
-import { format } from '../domain/count-of.js';
+import { format, listNonZero } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
 import { OpeningHours } from '../hours/window.js';
@@ -13,9 +13,8 @@ export function describeProgress(
   { balance, state, isRunning, nowMs }: { balance: Balance; state: RunState; isRunning: boolean; nowMs: number },
 ): string {
   const { accepted, unprocessed, inDoubt, rejected } = balance;
-  const parts = [`${format(accepted)} accepted`, `${format(unprocessed)} to go`];
-  if (inDoubt > 0) parts.push(`${format(inDoubt)} in doubt`);
-  if (rejected > 0) parts.push(`${format(rejected)} could not be used`);
+  const more = listNonZero({ 'in doubt': inDoubt, 'could not be used': rejected });
+  const parts = [`${format(accepted)} accepted`, `${format(unprocessed)} to go`, ...more];
   const head = isRunning ? 'Sending' : `The run is ${state.status === 'finished' ? 'finished' : 'stopped'}`;
   const next = isRunning ? (describeClosed(plan, nowMs) ?? describeLeft(plan, unprocessed)) : undefined;
   return `${head}: ${parts.join(', ')}.${next === undefined ? '' : ` ${next}`}`;

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { PLAIN_SCREEN } from '../../src/command/screen.js';
 import { explainReason } from '../../src/report/account.js';
-import { formatReasons } from '../../src/texts/row-texts.js';
-
+import { formatReasons, showOnPhone } from '../../src/texts/row-texts.js';
 import { listNames, readPage, readRows, readSection } from '../pages/page.js';
 
 const page = readPage('jobs/reference/outputs-and-codes.md');
@@ -28,4 +27,11 @@ test('the example is the row that is named, cut to one line', () => {
     true,
   );
   expect(text).toMatch(/^ {1}12,345 {2}the number has too few digits \(too-short\): correct it\n {9}\/data\/x+…\n$/);
+});
+
+test('a message stands beside a bar, in lines that fit the screen, and 72 columns at most', () => {
+  const show = (columns: number) => showOnPhone('word '.repeat(40).trim(), { ...PLAIN_SCREEN, columns }, 4);
+  const widest = (columns: number) => 4 + Math.max(...show(columns).map((line) => line.length));
+  expect([40, 80, 200].map(widest)).toEqual([35, 75, 75]);
+  expect(showOnPhone('Hi\r\nAnn\u202e', PLAIN_SCREEN, 4)).toEqual(['│ Hi', '│ Ann\\u{202e}']);
 });

@@ -1,4 +1,4 @@
-import { countOf, format } from '../../domain/count-of.js';
+import { countOf, format, listNonZero } from '../../domain/count-of.js';
 import { InternalError } from '../../domain/errors.js';
 import { formatTime } from '../../domain/stated-time.js';
 import type { RampStage } from '../../job/job.js';
@@ -153,9 +153,7 @@ function describeFigures(
 ): string {
   return [
     `${countOf(accepted, 'row')} accepted`,
-    ...(rejected > 0 ? [`${format(rejected)} rejected`] : []),
-    ...(inDoubt > 0 ? [`${format(inDoubt)} in doubt`] : []),
-    ...(withheld > 0 ? [`${format(withheld)} withheld`] : []),
+    ...listNonZero({ rejected, 'in doubt': inDoubt, withheld }),
     ...(receipts === undefined ? [] : [`${format(receipts.delivered)} delivered`]),
   ].join(', ');
 }
