@@ -5,7 +5,7 @@ import type { Job } from '../job/job.js';
 import { findOptOutWord } from '../listen/opt-out-words.js';
 import { createOpenPeople } from '../people/had-already.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import type { LeftOut } from '../plan/inputs/select-inputs.js';
+import type { LeftOut, RestStep } from '../plan/inputs/select-inputs.js';
 import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
 import { nameAgain, readAgain } from '../plan/occurrence.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
@@ -13,8 +13,9 @@ import { JobRows } from '../registry/job-rows.js';
 import { OwnerLookup } from '../registry/owner-lookup.js';
 import { assertListsKept, type PastRun, readHistory } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
+import type { RegistryState } from '../registry/registry-state.js';
 import { warnOfList } from '../report/account.js';
-import { countTakenBack, type Summary } from '../report/summary.js';
+import { countTakenBack, countUnsent, nameUnsent } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
 import { assertOwned } from '../retry/assert-owned.js';
 import { lineOf } from '../retry/claiming-plan.js';
@@ -74,7 +75,9 @@ export async function planNewInput(
       findTaken: (kind, digest) => registry.findTaken({ job, occurrence }, { kind, digest }),
     });
     if (outcome.made !== undefined) await assertOwned({ files, registry: registry.state, history }, outcome.made);
-    const leftOut = await Promise.all(outcome.leftOut.map((each) => noteTakenBack(each, { files, history })));
+    const leftOut = await Promise.all(
+      outcome.leftOut.map((each) => noteRest(each, { files, history, registry: registry.state })),
+    );
     const isOnScreen = terminal.isStdoutTerminal && terminal.isStderrTerminal;
     // Where there is nothing else to say, the command itself names them.
     if (outcome.made !== undefined || isResumed || !isOnScreen)
@@ -136,26 +139,50 @@ export function warnOfJob({ steps }: Job): string[] {
 }
 
 /**
- * A file whose messages a cancel took back was not sent, in the end: says so, and names the run that took the file, or the last of those
- * that retry its rows.
+ * A file that a run took is not sent as long as rows of it are not: says how many, and which run or plan has them, the newest of the run
+ * that took the file and those that retry its rows.
  */
-async function noteTakenBack(
+async function noteRest(
   leftOut: LeftOut,
-  { files, history }: { files: Files; history: readonly PastRun[] },
+  { files, history, registry }: { files: Files; history: readonly PastRun[]; registry: RegistryState },
 ): Promise<LeftOut> {
+  const { run } = leftOut;
+  if (run === undefined) return leftOut;
   const plans = new Map(history.map(({ plan }) => [plan.id, plan]));
-  const { run = '' } = leftOut;
-  const summaries: Summary[] = [];
-  for (const { plan, directory } of history) {
-    const summary = lineOf(plan, plans).includes(run) ? await readSummary(files, directory) : undefined;
-    if (summary?.takenBackAt !== undefined && countTakenBack(summary) > 0) summaries.push({ ...summary, directory });
+  for (const past of history.toReversed()) {
+    if (!lineOf(past.plan, plans).includes(run)) continue;
+    const rest = await findRest(files, past, { run, isAbandoned: registry.isAbandoned(past.plan.id) });
+    if (rest === undefined) continue;
+    const { next, said } = rest;
+    return { ...leftOut, reason: `was taken by run ${run}: ${said}`, rest: { directory: past.directory, next } };
   }
-  const last = summaries.toSorted((a, b) => Date.parse(b.takenBackAt ?? '') - Date.parse(a.takenBackAt ?? ''))[0];
-  if (last?.takenBackAt === undefined) return leftOut;
-  const rows = countTakenBack(last);
-  const what = `${countOf(rows, 'message')} of it ${rows === 1 ? 'was' : 'were'} taken back`;
-  const reason = `was sent by run ${last.plan}, and ${what} on ${formatTime({ at: last.takenBackAt })}`;
-  return { ...leftOut, reason, takenBackFrom: last.directory };
+  return leftOut;
+}
+
+/** What a run, or a plan of its rows, has not sent; undefined where that is nothing, or what a person or a list decided. */
+async function findRest(
+  files: Files,
+  { plan, directory, state }: PastRun,
+  { run, isAbandoned }: { run: string; isAbandoned: boolean },
+): Promise<{ next: RestStep; said: string } | undefined> {
+  const name = plan.id === run ? 'it' : `run ${plan.id}`;
+  if (!isAbandoned && state === 'planned') {
+    const rows = plan.steps.reduce((sum, { counts }) => sum + counts.planned, 0);
+    if (rows === 0) return undefined;
+    return { next: 'apply', said: `plan ${plan.id} has ${countOf(rows, 'row')} of it, and is not sent` };
+  }
+  if (!isAbandoned && state !== 'finished') return { next: 'resume', said: `${name} is not finished` };
+  const summary = await readSummary(files, directory);
+  if (summary === undefined) return undefined;
+  const takenBack = countTakenBack(summary);
+  if (summary.takenBackAt !== undefined && takenBack > 0) {
+    const what = `${countOf(takenBack, 'message')} of ${name} ${takenBack === 1 ? 'was' : 'were'} taken back`;
+    return { next: 'cancelled', said: `${what} on ${formatTime({ at: summary.takenBackAt })}` };
+  }
+  const rows = countUnsent(summary);
+  if (rows === 0) return undefined;
+  const said = `${countOf(rows, 'row')} of ${name} ${rows === 1 ? 'was' : 'were'} not sent`;
+  return { next: nameUnsent(summary), said: isAbandoned ? `${said}, as it was abandoned` : said };
 }
 
 /** Distinguishes two plans for the same files; see `Plan.occurrence`. The day is that of the host's time zone. */

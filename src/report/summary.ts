@@ -161,6 +161,17 @@ export function countWithheld(
   return steps.reduce((sum, { withheld = {} }) => sum + (withheld[code] ?? 0), 0);
 }
 
+/** Rows that their run never sends, and that no person and no list kept from it. */
+export function countUnsent(summary: Pick<Summary, 'balance' | 'steps'>): number {
+  const decided = (['opted-out', 'had-it-already', 'too-often'] as const).map((code) => countWithheld(summary, code));
+  return decided.reduce((left, rows) => left - rows, summary.balance.unprocessed);
+}
+
+/** What `volley retry --only` takes first of the rows that a run never sends: those that no person let go. */
+export function nameUnsent(summary: Pick<Summary, 'balance' | 'steps'>): 'unprocessed' | 'not-sent' {
+  return countUnsent(summary) > countLetGo(summary) ? 'unprocessed' : 'not-sent';
+}
+
 export function addBalances(balances: readonly Balance[]): Balance {
   const total = emptyBalance();
   for (const each of balances) {

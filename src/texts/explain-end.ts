@@ -8,7 +8,7 @@ import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import type { LogFields } from '../ports/log.js';
 import { addBalances, describeRejected, type RunInDoubt, type Summary } from '../report/summary.js';
 import { listLeftOut } from './file-notices.js';
-import { nextOfTakenBack } from './next-step.js';
+import { nextOfRest } from './next-step.js';
 import { describeAction } from './summary-text.js';
 
 /** Codes that are named; all of them stand in the summary. */
@@ -79,12 +79,12 @@ export function formatIdle(
   const files = listLeftOut(leftOut)
     .map((line) => `  ${escapeText(line)}\n`)
     .join('');
-  const takenBack = [...new Set(leftOut.flatMap(({ takenBackFrom }) => takenBackFrom ?? []))];
-  const retries = takenBack.map((run) => formatNextStep(nextOfTakenBack(run, path, screen), screen)).join('');
+  const rests = new Map(leftOut.flatMap(({ rest }) => (rest === undefined ? [] : [[rest.directory, rest] as const])));
+  const ways = [...rests.values()].map((rest) => formatNextStep(nextOfRest(rest, path, screen), screen)).join('');
   const again = path === undefined ? '--again' : showCommand(screen, 'run', showPath(screen, path), '--again');
   return (
     `Nothing new for job ${job.name}: nothing was sent.\n${files}` +
     `Results of earlier runs: ${escapeText(showPath(screen, jobDirectoryOf(job)))}\n` +
-    (retries === '' ? `To send the same files again: ${escapeText(again)}\n` : retries)
+    (ways === '' ? `To send the same files again: ${escapeText(again)}\n` : ways)
   );
 }

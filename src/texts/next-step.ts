@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { type NextStep, type Screen, showCommand, showPath } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
 import { countHeld } from '../plan/had-lookup.js';
+import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { wordsOfStop } from '../report/stop-words.js';
-import { countTakenBack, countWithheld, type Summary } from '../report/summary.js';
+import { countTakenBack, countUnsent, countWithheld, nameUnsent, type Summary } from '../report/summary.js';
 
 export interface NextStepView {
   readonly isSandbox: boolean;
@@ -20,8 +21,7 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
   const { balance, exitCode, state, stop } = summary;
   const { job } = view;
   const run = showPath(screen, summary.directory);
-  const same =
-    job === undefined ? showCommand(screen, 'apply', run) : showCommand(screen, 'run', showPath(screen, job));
+  const same = resumeCommand(run, job, screen);
   const retry: Retry = (what, only, isCorrected = false) => ({
     what: isCorrected ? `${what}${withJob(job)}` : what,
     command: showCommand(screen, 'retry', run, '--only', only, ...(isCorrected ? jobFlag(job, screen) : [])),
@@ -47,7 +47,7 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
   }
   if (balance.unprocessed > 0 && stop?.reason === 'abandoned') {
     const so = `${wereNotSent(balance.unprocessed)}, and this run never sends them: make a plan to send them`;
-    return retry(so, 'unprocessed');
+    return retry(so, nameUnsent(summary));
   }
   if (summary.takenBackAt !== undefined && countTakenBack(summary) > 0) return nextOfTakenBack(run, job, screen);
   const rest = () => (balance.rejected > 0 ? nextOfRejected(summary, view, screen) : nextOfHeld(summary, retry));
@@ -64,7 +64,7 @@ function nextOfUnsent(summary: Summary, retry: Retry): NextStep | undefined {
     return retry(`${so}: set a later one in the job, then make a plan of them`, 'unprocessed', true);
   }
   const had = countWithheld(summary, 'had-it-already') + countWithheld(summary, 'too-often');
-  const left = summary.balance.unprocessed - countWithheld(summary, 'opted-out') - had;
+  const left = countUnsent(summary);
   if (left > 0) return retry(`${countOf(left, 'row')} turned out not to be sent: make a plan to send them`, 'not-sent');
   if (had === 0) return undefined;
   const so = `${wereNotSent(had)}, as other runs wrote to their numbers since the plan was made`;
@@ -112,6 +112,24 @@ function nextOfStage({ directory, plan, stop, steps }: Summary, job: string | un
 export function nextOfTakenBack(run: string, job: string | undefined, screen: Screen): NextStep {
   const command = showCommand(screen, 'retry', showPath(screen, run), '--only', 'not-sent', ...jobFlag(job, screen));
   return { what: `to send them under a corrected text: correct the job, then${withJob(job)}`, command };
+}
+
+/** Of the rows of a file that the run which took it did not send. */
+export function nextOfRest(
+  { directory, next }: NonNullable<LeftOut['rest']>,
+  job: string | undefined,
+  screen: Screen,
+): NextStep {
+  const run = showPath(screen, directory);
+  if (next === 'cancelled') return nextOfTakenBack(run, job, screen);
+  if (next === 'apply') return { what: 'send that plan', command: showCommand(screen, 'apply', run) };
+  if (next === 'resume') return { what: 'resume that run', command: resumeCommand(run, job, screen) };
+  const command = showCommand(screen, 'retry', run, '--only', next, ...jobFlag(job, screen));
+  return { what: `to send those rows as the job is now, make a plan of them${withJob(job)}`, command };
+}
+
+function resumeCommand(run: string, job: string | undefined, screen: Screen): string {
+  return job === undefined ? showCommand(screen, 'apply', run) : showCommand(screen, 'run', showPath(screen, job));
 }
 
 /** A run does not know the file of its job: where nobody named it, the words say what the command lacks. */

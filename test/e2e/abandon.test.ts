@@ -166,3 +166,34 @@ test('a run that died as it began, and whose files another plan sent since, is n
   expect((await workspace.run()).stderr).not.toContain('is not resumed');
   expect(await workspace.destinations()).toEqual(numbersOf(3));
 });
+
+test('of a file that was not sent to its end, plan and run name what has the rest and the command that sends it, and no --again', async () => {
+  const { workspace, run } = await aRunThatEndedEarly();
+  const say = async (verb: string, ...args: string[]) =>
+    (await workspace.volley(verb, ...args, '--no-json')).stdout.replace(/\s+/g, ' ');
+  const expectRest = async (said: string, command: string, verbs = ['plan', 'run']) => {
+    for (const verb of verbs) {
+      const text = await say(verb, 'job.yaml');
+      expect([text.includes(said), text.includes(command), text.includes('--again')], text).toEqual([
+        true,
+        true,
+        false,
+      ]);
+    }
+  };
+  const retry = async (only: string) => {
+    const command = `retry out/sale/${run} --only ${only}`;
+    await expectRest('10 rows of it were not sent, as it was abandoned', `${command} --job job.yaml`);
+    const plan = (await workspace.told('retry', `out/sale/${run}`, '--only', only)).directory.split('/').at(-1);
+    await expectRest(`${plan.split('-').at(-1)} has 10 rows of it, and is not sent`, `apply out/sale/${plan}`);
+    await workspace.volley('apply', `out/sale/${plan}`);
+  };
+
+  await expectRest('it is not finished', 'run job.yaml', ['plan']);
+  await workspace.told('abandon', `out/sale/${run}`);
+  await retry('unprocessed');
+  await workspace.settle(`out/sale/${run}`, 'not-sent', 10);
+  expect(await say('status', `out/sale/${run}`)).toContain(`retry out/sale/${run} --only not-sent`);
+  await retry('not-sent');
+  expect(await say('run', 'job.yaml')).toMatch(/was already sent by run .* --again/);
+});

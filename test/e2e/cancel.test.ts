@@ -42,7 +42,7 @@ test('a scheduled run is taken back: its rows are cancelled, and a retry under a
 
 test('after a cancel its account, a run and the page say when messages were taken back, and the whole command that sends them', async () => {
   const { workspace, summary } = await aScheduledRun();
-  const when = /30 (messages|messages of it were|rows) taken back on \d+ \w+ \d{4} at \d\d:\d\d UTC/;
+  const when = /30 (messages|messages of (it|run \w+) were|rows) taken back on \d+ \w+ \d{4} at \d\d:\d\d UTC/;
   const retry = `retry out/sale/${basename(summary.directory)} --only not-sent --job job.yaml\n`;
 
   const cancelled = await workspace.volley('cancel', 'job.yaml', '--no-json');

@@ -37,9 +37,12 @@ export interface LeftOut {
   readonly reason: string;
   /** That has sent it, or its rows; absent where none has. */
   readonly run?: string | undefined;
-  /** Its directory, where a cancel took messages back that no other plan has since. */
-  readonly takenBackFrom?: string;
+  /** Where rows of the file were not sent: the run or plan that has them, and what sends them. */
+  readonly rest?: { readonly directory: string; readonly next: RestStep };
 }
+
+/** `cancelled`, `not-sent` and `unprocessed` are rows to retry, `apply` a plan of them, `resume` a run that is not at its end. */
+export type RestStep = 'cancelled' | 'not-sent' | 'unprocessed' | 'apply' | 'resume';
 
 /** The run of this job that already took a file with this content for a step of this kind, if there is one. */
 export type FindTaken = (kind: string, sha256: string) => string | undefined;
