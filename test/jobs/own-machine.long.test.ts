@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
+import { anSmsStep } from '../e2e/a-job.js';
 import { expectEveryRowOnce } from '../e2e/account.js';
 import { startUntilDone } from '../e2e/command.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
@@ -12,14 +13,8 @@ const CUSTOMERS = '{"user":{"name":"Anna"}}\n{"user":{"name":"Budi"}}\n{"user":{
 /** Attempts go on while a test looks. */
 const MORE_THAN_NONE = expect.toSatisfy((count: number) => count > 0);
 
-function sms(dlrCallbackUrl: string) {
-  return {
-    kind: 'sms',
-    input: { files: 'people.csv' },
-    destination: 'mobile',
-    template: { source: 'ACME', text: 'Hi {{ name }}', dlrCallbackUrl },
-  };
-}
+const sms = (dlrCallbackUrl: string) =>
+  anSmsStep({ template: { source: 'ACME', text: 'Hi {{ name }}', dlrCallbackUrl } });
 
 function handOff(url: string) {
   const channel = { name: 'Bot', queue: '101', webhook: { name: 'Events', url } };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { AttemptNote } from '../../src/run/run-deps.js';
 import {
   aContactsStep,
   aCsvOf,
@@ -241,4 +242,16 @@ describe('a contact that fails alone', () => {
     expect(balance).toMatchObject({ accepted: 11, inDoubt: 1 });
     expect(service.sent).toHaveLength(11 + 3);
   });
+});
+
+it('each attempt is noted, and whether the breaker is open after it', async () => {
+  const made = await aPlanOfBatches(20, { batchSize: 10 });
+  const service = aScriptedService((_sent, count) => (count > 1 && count <= 7 ? response(503, OWN) : undefined));
+  const noted: AttemptNote[] = [];
+
+  await aRun({ made, service, deps: { onAttempt: (attempt) => noted.push(attempt) } });
+
+  expect((await reportOf(made)).balance).toMatchObject({ accepted: 20 });
+  expect(noted.map(({ step, kind }) => [step, kind])).toEqual(noted.map(() => [1, 'sms']));
+  expect(noted.map(({ isBreakerOpen }) => isBreakerOpen)).toEqual([...Array(5).fill(false), true, true, false]);
 });

@@ -3,22 +3,9 @@ import { AREAS } from '../../../src/domain/areas.js';
 import type { JobService, RowStep } from '../../../src/job/job.js';
 import { kindOf } from '../../../src/kinds/kinds.js';
 import { accountOf, accountOfKind } from '../../../src/plan/format/account-of.js';
+import { aService } from '../a-plan.js';
 
-const SERVICE = {
-  sandbox: false,
-  account: 'acme',
-  accountId: undefined,
-  subAccountId: 'acme_hq',
-  bases: {
-    sms: 'https://sms.example.com',
-    contacts: 'https://contacts.example.com',
-    verification: 'https://verify.example.com',
-    gateway: 'https://gateway.example.com',
-    campaign: 'https://campaign.example.com',
-    chat: 'https://chat.example.com',
-  },
-} as unknown as JobService;
-
+const SERVICE = aService();
 const CHANGES: readonly Partial<JobService>[] = [
   { account: 'acmee' },
   { accountId: 'f0b64e0c-6b7a-4d3c-9a2e-0f6d3c1b2a90' },
