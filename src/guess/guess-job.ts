@@ -61,11 +61,15 @@ export function guessJob(sample: SampledRows, choice: NumberChoice): JobSearch {
   return { kind: 'found', guess };
 }
 
-/** The fullest of the columns with a usual name; the first of equals. */
+/** An object or a list of NDJSON, as the text that it becomes. */
+const isNested = (cell: string) => /^[{[]/.test(cell);
+
+/** The fullest of the columns with a usual name; the first of equals. An object is no text to greet by. */
 function findNamed(sample: SampledRows, meaning: HeaderMeaning): NamedColumn | undefined {
-  const found = sample.columns.flatMap((column, index) =>
-    means(column, meaning) ? [{ column, filled: listFilled(sample, index).length }] : [],
-  );
+  const found = sample.columns.flatMap((column, index) => {
+    const filled = means(column, meaning) ? listFilled(sample, index) : [];
+    return filled.filter(isNested).length * 2 > filled.length ? [] : [{ column, filled: filled.length }];
+  });
   return found.filter(({ filled }) => filled > 0).toSorted((a, b) => b.filled - a.filled)[0];
 }
 

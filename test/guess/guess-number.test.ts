@@ -106,3 +106,14 @@ test('a country that a person names is taken', () => {
     tried: undefined,
   });
 });
+
+test('an object of NDJSON is not taken for a name: no text greets by it, and no contact has it', () => {
+  const object = aColumn('name', 10, (index) => JSON.stringify({ first: `P${index}` }));
+  expect(guessOf(beside(object, aColumn('phone', 10, plus)))).toMatchObject({
+    ...{ greeting: undefined, fields: { msisdn: 'phone' } },
+  });
+  const text = aColumn('Full Name', 10, (index) => (index < 2 ? `[P${index}]` : `P${index}`));
+  const guess = guessOf(beside(object, text, aColumn('phone', 10, plus)));
+  expect(guess.greeting).toEqual({ column: 'Full Name', filled: 10 });
+  expect(guess.fields).toEqual({ firstName: 'Full Name', msisdn: 'phone' });
+});
