@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listFileNotices } from '../../src/texts/file-notices.js';
+import { listFileNotices, listLeftOut } from '../../src/texts/file-notices.js';
 import { aPlan } from '../plan/a-plan.js';
 
 const NOTICES = [
@@ -31,4 +31,14 @@ test('a machine has all of it, in one line a file too', async () => {
 test('a file as everybody expects it needs no line', async () => {
   const plain = ['the encoding is utf-8, by its byte order mark', 'the delimiter is ",", found from the header'];
   expect(listFileNotices([await aStepWith(plain), await aStepWith([])], screen)).toEqual([]);
+});
+
+test('a file that two steps omit for one reason is one line, and one file where only their number is said', () => {
+  const sent = (file: string) => ({ file, reason: 'was already sent by run r1' });
+  const names = ['a', 'b', 'c'];
+  expect(listLeftOut([...names, ...names].map(sent))).toEqual(
+    names.map((name) => `${name} was already sent by run r1`),
+  );
+  const many = ['1', '2', '3', '4', '5', '6'];
+  expect(listLeftOut([...many, ...many].map(sent))).toEqual([expect.stringMatching(/^6 files are skipped/)]);
 });
