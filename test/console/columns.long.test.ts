@@ -26,6 +26,17 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
     expect(console.files('sale').includes('job.yaml') ? console.jobOf('sale') : undefined).toBe(before);
   });
 
+  test('a column that says the country of each number is named', async () => {
+    await console.post('/new', { name: 'lands' });
+    const people = MOBILES.map((mobile) => `${mobile},${mobile.startsWith('+') ? '' : 'SG'}`).join('\n');
+    await console.post('/c/lands/file', { path: console.write('lands.csv', `mobile,Country\n${people}\n`) });
+    const said = 'mobile has a valid number in 4 of 4 rows, those without + of the country in Country';
+    const counted = await console.post('/c/lands/columns', { destination: 'mobile', country: '', count: '1' });
+    expectSaid(counted, 200, `${said}.`);
+    const both = await console.post('/c/lands/columns', { destination: 'mobile', country: 'MY', count: '1' });
+    expect(textOf(both)).toContain(`${said}, else as numbers of Malaysia`);
+  });
+
   test('a country in which most numbers fail is asked about, and saved once a person says so', async () => {
     const choice = { destination: 'mobile', country: 'Georgia' };
     const doubt = 'Only 1 of 4 numbers is valid in Georgia. Is the country right?';

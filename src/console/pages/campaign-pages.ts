@@ -123,7 +123,7 @@ export function columnsPage(view: View, { file = '', sheet }: CampaignFolder, sh
     .map((column, at) => [column, (samples[at] ?? []).map((cell) => cell.slice(0, MOST_SAMPLE)).join(' · ')]);
   const table = renderTable({ name: 'The first rows of each column', columns: ['column', 'first rows'] }, first);
   const form = html`${sheets.length > 1 && sheet !== undefined ? renderSheets(view, sheets, sheet) : NOTHING}<p class="field"><label for="destination">Phone numbers</label><select id="destination" name="destination">${none}${renderOptions(columns, chosen)}</select></p>
-${renderField(view, { id: 'country', label: 'Country of numbers without +', hint: 'Such as Singapore, or SG. Leave it empty where all numbers begin with +.', value: country, attributes: html` maxlength="60"` })}<p class="lead" role="status" data-counted>${describeNumbers(shown)}</p><button>Save and go on</button> <button class="quiet" name="count" value="1">Count again</button>${sure}`;
+${renderField(view, { id: 'country', label: 'Country of numbers without +', hint: 'Such as Singapore, or SG. Leave it empty where all numbers begin with +, or a column says the country of each.', value: country, attributes: html` maxlength="60"` })}<p class="lead" role="status" data-counted>${describeNumbers(shown)}</p><button>Save and go on</button> <button class="quiet" name="count" value="1">Count again</button>${sure}`;
   return renderPage(view, {
     title: 'Columns',
     body: html`<h1>Which column has the phone numbers?</h1>
@@ -136,9 +136,13 @@ ${renderForm(view, 'columns', form, html` data-count="${view.at}/columns.json"`)
 /** What speaks for a column. */
 export function describeNumbers({ numbers: [best, ...others], rows }: ColumnsShown): string {
   if (best === undefined) return 'No column looks like one of phone numbers.';
-  const read = best.country === undefined ? '' : `, those without + as numbers of ${nameCountry(best.country)}`;
+  const read = [
+    ...(best.countryColumn === undefined ? [] : [`of the country in ${best.countryColumn}`]),
+    ...(best.country === undefined ? [] : [`as numbers of ${nameCountry(best.country)}`]),
+  ].join(', else ');
+  const those = read === '' ? '' : `, those without + ${read}`;
   const next = others.map(({ column, valid }) => `${column}, ${format(valid)}`).join('; ');
-  return `${best.column} has a valid number in ${format(best.valid)} of ${countOf(rows, 'row')}${read}${warnOfLandlines(best.notMobile)}.${next === '' ? '' : ` Next: ${next}.`}`;
+  return `${best.column} has a valid number in ${format(best.valid)} of ${countOf(rows, 'row')}${those}${warnOfLandlines(best.notMobile)}.${next === '' ? '' : ` Next: ${next}.`}`;
 }
 
 /** What is asked where most numbers of the chosen column would fail; undefined where most are valid. */
