@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
 import { aJob, anSmsStep, aStepForTomorrow, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, type Workspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';
 
 /** What keeps a process alive when a command has ended. */
@@ -22,8 +22,7 @@ const COMMANDS = [
 ];
 
 test.each(oneIn(2, FAILING))('whatever a command had opened is closed where %s fails', async (port) => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(3));
+  const workspace = await aJobFor(people(3));
   workspace.write('more.csv', people(3, 4));
   workspace.write('database.txt', 'postgres://127.0.0.1:1/volley');
   workspace.writeJob(aSandboxJob(workspace));

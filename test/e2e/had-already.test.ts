@@ -150,8 +150,7 @@ test('a plan is looked at again as it is sent: who had the text since is left ou
 });
 
 test('people show says what a person was sent, by which run, with which text, and whether a list has it', async () => {
-  const workspace = await aWorkspace(REFUSE_P3);
-  workspace.write('people.csv', people(12));
+  const workspace = await aJobFor(people(12), {}, REFUSE_P3);
   workspace.write('stop.csv', `mobile\n${numberOf(5)}\n`);
   const steps = [anSmsStep({ suppress: { files: 'stop.csv' } })];
   workspace.change({ steps, name: 'other' });
@@ -182,8 +181,7 @@ test('a run that was let go counts with what it sent, and not with what it never
 
 test('two steps with one text write to a person once; twice in one step is what duplicates says', async () => {
   for (const sameText of [undefined, 'skip', 'send']) {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(3));
+    const workspace = await aJobFor(people(3));
     workspace.write('copy.csv', people(4));
     const second = anSmsStep({ input: { files: ['people.csv', 'copy.csv'] }, duplicates: 'keep' });
     workspace.change({ ...(sameText && { sameText }), steps: [anSmsStep(), second] });

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import { anSmsStep, ONE_BY_ONE, people } from './a-job.js';
+import { people } from './a-job.js';
 import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
 import { eventsOf, expectSaid, linesOf, type SaidEnd } from './log-lines.js';
 
 function aNight(faults: readonly FaultInput[], changes: object = {}): Promise<Workspace> {
-  return aJobFor(people(300), { steps: [anSmsStep({ limits: ONE_BY_ONE })], ...changes }, ...faults);
+  return aJobFor(people(300), { ...changes }, ...faults);
 }
 
 const BRIEF = { service: { giveUpAfterSeconds: 1 } };
