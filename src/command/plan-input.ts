@@ -73,18 +73,17 @@ export async function planNewInput(
       assertHeld: () => lock.assertHeld(),
       ownersFor: ({ id }) => new OwnerLookup(rows, { id, job, occurrence }),
       findTaken: (kind, digest) => registry.findTaken({ job, occurrence }, { kind, digest }),
+      noteRest: (each) => noteRest(each, { files, history, registry: registry.state }),
     });
     if (outcome.made !== undefined) await assertOwned({ files, registry: registry.state, history }, outcome.made);
-    const leftOut = await Promise.all(
-      outcome.leftOut.map((each) => noteRest(each, { files, history, registry: registry.state })),
-    );
+    const { leftOut } = outcome;
     const isOnScreen = terminal.isStdoutTerminal && terminal.isStderrTerminal;
     // Where there is nothing else to say, the command itself names them.
     if (outcome.made !== undefined || isResumed || !isOnScreen)
       for (const line of listLeftOut(leftOut)) log.info(`skipped: ${line}`);
     logNotices(outcome.made?.plan.steps ?? [], context);
     if (outcome.made !== undefined) for (const warning of warnOfJob(job)) log.warn(warning);
-    return { ...outcome, leftOut };
+    return outcome;
   } catch (error) {
     // The process that took over the job removes our unfinished files.
     if (isDiskError(error)) await lock.assertHeld();

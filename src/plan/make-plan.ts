@@ -23,6 +23,8 @@ import { type MadePlan, type PlanPlace, removeLeftovers, writeNewPlan } from './
 
 interface PlanOptions extends PlanPlace {
   readonly findTaken: FindTaken;
+  /** Says of a file that was taken what of it is not sent. */
+  readonly noteRest?: (leftOut: LeftOut) => Promise<LeftOut>;
   readonly ownersFor: (plan: { id: string }) => RowOwners;
   readonly occurrence: string;
   /** Absent: none is. */
@@ -66,10 +68,15 @@ async function planSelection(
 ): Promise<PlanOutcome> {
   const { deps, options, problems } = context;
   const { files } = deps;
-  const { occurrence } = options;
+  const { occurrence, noteRest = async (each: LeftOut) => each } = options;
   const { spool } = selection;
-  const leftOut = selection.steps.flatMap((step) => step.leftOut);
-  if (problems.isEmpty) await assertInputCame(files, selection.steps, options);
+  const noting = selection.steps.map(async (step) => ({
+    ...step,
+    leftOut: await Promise.all(step.leftOut.map((each) => noteRest(each))),
+  }));
+  const noted = await Promise.all(noting);
+  const leftOut = noted.flatMap((step) => step.leftOut);
+  if (problems.isEmpty) await assertInputCame(files, noted, options);
   if (selection.steps.every((step) => step.inputs.length === 0)) {
     problems.throwIfAny();
     // A process that has lost the lock may be reading the unfinished run of its successor.

@@ -191,6 +191,9 @@ test('of a file that was not sent to its end, plan and run name what has the res
 
   await expectRest('it is not finished', 'run job.yaml', ['plan']);
   await workspace.told('abandon', `out/sale/${run}`);
+  workspace.change({ steps: [anSmsStep({ input: { files: 'people.csv', required: true } })] }, 'required.yaml');
+  const { error } = await workspace.refused('run', 'required.yaml');
+  expect([error.code, error.message]).toEqual(['missing-input', expect.stringContaining('were not sent, as it was')]);
   await retry('unprocessed');
   await workspace.settle(`out/sale/${run}`, 'not-sent', 10);
   expect(await say('status', `out/sale/${run}`)).toContain(`retry out/sale/${run} --only not-sent`);
