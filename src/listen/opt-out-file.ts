@@ -72,6 +72,7 @@ export class OptOutFile {
     await files.createExclusive(this.#path, OPT_OUT_HEADER);
     const { known, outAt, isTorn } = await readList(this.#path, files);
     const file = await files.openAppend(this.#path);
+    if (file.bytes === 0) await file.append(Buffer.from(OPT_OUT_HEADER));
     // A killed process may have written lines without a sync; as known ones they will be acknowledged.
     await file.sync();
     const lost = [...this.#outAt.keys()].filter((person) => !outAt.has(person)).length;
@@ -132,6 +133,8 @@ async function readList(path: string, files: Files) {
   const outAt = new Map<number, string>();
   const file = await files.openRead(path);
   try {
+    // Of one that is empty the process died before it had begun it, or a person made it.
+    if (file.bytes === 0) return { known, outAt, isTorn: false };
     const header = await file.read(0, OPT_OUT_HEADER.length);
     if (header.toString() !== OPT_OUT_HEADER) throw refuseList(path);
     const end = await file.read(file.bytes - 1, 1);

@@ -161,6 +161,8 @@ function assertSame(balances: readonly ProvenBalance[], { balance }: Summary): v
 /** The salt of a run; made once, so that a later proof of it has the same digests. Refuses one that was changed. */
 export async function keepSalt(files: Files, directory: string, fresh: string): Promise<string> {
   const path = join(directory, SALT_FILE);
+  // Its process died before it had written it, and so before any proof was made with it.
+  if ((await files.readText(path)) === '') await files.remove(path);
   await files.createExclusive(path, `${fresh}\n`);
   const salt = ((await files.readText(path)) ?? '').trim();
   if (/^[0-9a-f]{64}$/.test(salt)) return salt;

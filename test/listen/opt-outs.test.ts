@@ -202,6 +202,13 @@ test('each decision of a person is a line, also where the same one decided befor
   expect(readText(LIST)).toMatch(/\+6591234567,out,.*\n\+6591234568,out,.*\n$/);
 });
 
+test('a list that is empty, as the process that made it died, is begun', async () => {
+  const { files, readText } = aMemoryDisk({ [LIST]: '' });
+  const list = await OptOutFile.open(LIST, { files });
+  expect(readText(LIST)).toBe(OPT_OUT_HEADER);
+  await list.close();
+});
+
 test('a list of others is refused: every number in it is out', async () => {
   const disk = aMemoryDisk({ [LIST]: 'mobile\n+6591234567\n' });
   await expect(aTaker(disk)).rejects.toMatchObject({ code: 'bad-input' });
