@@ -43,7 +43,7 @@ function assertClaimed(plan: Plan, { registry, history }: Sources): void {
   const rows = steps.reduce((sum, { counts }) => sum + counts.read, 0);
   if (registry.claims.countOf(id) >= rows) {
     const sinceMs = Math.min(...registry.claims.claimsOf(id).map(({ at }) => at));
-    if (retryOf.only === 'not-sent') assertNotSentAgain(registry, { plan, sinceMs, doing: `apply plan ${id}` });
+    assertNotSentAgain(registry, { plan, sinceMs, doing: `apply plan ${id}` });
     return;
   }
   throw new UserError(

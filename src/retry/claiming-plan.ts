@@ -33,7 +33,7 @@ export function assertLineIsThere(plan: Plan, history: readonly PastRun[], doing
   );
 }
 
-/** Refuses rows that were not sent, and that a person has sent since, by `--again`, with all of their file. */
+/** Refuses rows that a person has planned since, by `--again`, with all of their file. */
 export function assertNotSentAgain(
   registry: RegistryState,
   { plan, sinceMs, doing }: { plan: Plan; sinceMs: number; doing: string },
@@ -53,7 +53,7 @@ export function assertNotSentAgain(
  */
 function findSentAgain(
   registry: RegistryState,
-  { job, steps }: Plan,
+  { id: own, job, steps }: Plan,
   sinceMs: number,
 ): { readonly run: string; readonly file: string } | undefined {
   if (job.repeat === 'always') return undefined;
@@ -62,7 +62,7 @@ function findSentAgain(
       const takers = registry.listTakers(kind, digestsOf(input), { account: accountOfKind(job, kind), occurrence: '' });
       const run = takers.findLast((id) => {
         const begun = registry.runs.get(id)?.begun;
-        return begun !== undefined && begun.at > sinceMs && readAgain(begun.occurrence) > 1;
+        return id !== own && begun !== undefined && begun.at > sinceMs && readAgain(begun.occurrence) > 1;
       });
       if (run !== undefined) return { run, file: input.file };
     }

@@ -87,8 +87,8 @@ async function retryRows(
   if (choice.only === 'unprocessed' && !registry.state.isAbandoned(plan.id))
     assertRestIsFree({ directory, plan }, state);
   assertLineIsThere(plan, history, `retry rows of ${directory}`);
-  if (choice.only === 'not-sent' && state.takenBackAt !== undefined)
-    assertNotSentAgain(registry.state, { plan, sinceMs: state.takenBackAt, doing: `retry rows of run ${plan.id}` });
+  const sinceMs = state.firstOpen?.at ?? 0;
+  assertNotSentAgain(registry.state, { plan, sinceMs, doing: `retry rows of run ${plan.id}` });
   const left = {
     refusedInPlan: plan.steps.reduce((sum, { counts }) => sum + counts.rejected, 0),
     inDoubt: rows.countInDoubt(),

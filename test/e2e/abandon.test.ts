@@ -49,6 +49,24 @@ describe('abandon', () => {
     await expectNothingNew(workspace);
   });
 
+  test('what it did not send, and --again has sent since, is not retried too, whatever became of it: a person gets one message more, not two', async () => {
+    const { workspace, run } = await aStoppedRun();
+    const directory = `out/sale/${run}`;
+    await abandon(workspace, run);
+    expect((await workspace.settle(directory, 'not-sent', 10)).code).toBe(0);
+    const { directory: waiting } = await workspace.told('retry', directory, '--only', 'not-sent');
+    workspace.write('people.csv', people(30));
+    workspace.write('job.yaml', JSON.stringify({ ...JSON.parse(workspace.read('job.yaml')), sameText: 'send' }));
+    const { plan } = (await workspace.run('--again')).summary;
+
+    const job = ['--job', 'job.yaml'];
+    const retries = ['unprocessed', 'not-sent', 'rejected'].map((only) => ['retry', directory, '--only', only, ...job]);
+    for (const args of [...retries, ['apply', waiting]]) {
+      const { error } = await workspace.refused(...args);
+      expect(error.message).toContain(`run ${plan} has sent people.csv again since`);
+    }
+  });
+
   test('new files are sent without it, though its own are not: status and runs show it as abandoned', async () => {
     const { workspace, run } = await aRunThatEndedEarly();
     await abandon(workspace, run);

