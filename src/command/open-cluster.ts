@@ -23,7 +23,7 @@ export interface OpenCluster {
   close(): Promise<void>;
 }
 
-const RECOVER_EVERY_MS = 3_000;
+const RECOVER_EVERY_MS = 2_000;
 /** A process that was cut off from the database takes back nothing at first: others may come back with it, and say what became of theirs. */
 const BACK_FOR_MS = 15_000;
 /** A third of the shortest lease: in less none ends. Else a line that loses a call every few seconds would take back nothing, however long it waits. */
