@@ -21,6 +21,7 @@ const NEWS_AT_ONCE = 500;
 const HANDED_AT_ONCE = { parts: 100, bytes: 8_000_000 };
 /** However fast the limit is: each has its body in the database, and is in doubt if that is lost. */
 const MOST_AHEAD = 5_000;
+/** However slow it is. */
 const LEAST_AHEAD = 2;
 
 /** How a run is led. */

@@ -30,6 +30,7 @@ export class Lease {
   #isLost = false;
   #renewing: Promise<void> = Promise.resolve();
 
+  /** `name`: of the worker, for people. */
   constructor(worker: string, calls: AcknowledgedCalls, { leaseMs, name }: { leaseMs: number; name: string }) {
     this.worker = worker;
     this.calls = calls;

@@ -3,6 +3,7 @@ import { type Store, StoreLost } from './store.js';
 
 export interface PatientOptions {
   readonly clock: Clock;
+  /** In [0, 1). */
   readonly random: () => number;
   readonly giveUpAfterMs: number;
   /** Ends the waiting of calls that have no signal of their own. */
@@ -26,6 +27,7 @@ export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, o
   /** The first call of those that are lost in a row: a process may have been stopped between the two, and has tried only since the second. */
   let lost: { readonly beganMs: number; readonly failedMs: number } | undefined;
   let said: string | undefined;
+  /** Throws where the waiting is over. */
   const wait = async (
     error: StoreLost,
     { startMs, pauseMs }: { startMs: number; pauseMs: number },

@@ -24,6 +24,7 @@ const SOONER_MS = 75;
 const LEAST_SHARE = 1 / 64;
 const LEAST_REQUESTS_PER_SECOND = 0.1;
 
+/** When a request may leave, by this process's monotonic clock. */
 interface Turn {
   readonly dueMs: number;
   /** At the latest: what is booked behind it stays within the limits. It may be past already. */
@@ -56,6 +57,7 @@ export function createSharedLane(options: {
   server: ServerClock;
   limits: Limits;
   clock: Clock;
+  /** In [0, 1). */
   random: () => number;
   signal: AbortSignal;
   /** Requests that miss their turns for so long end with a `ServiceError`. */

@@ -27,6 +27,7 @@ export interface Store extends LeaderStore, WorkerStore, LaneStore {
 export interface ServerMoment {
   /** This life of the server: differs after a restart, a promotion of a standby, and a restored backup. */
   readonly life: string;
+  /** By its clock, since 1970. */
   readonly atMs: number;
   /** It says that a commit is done once a standby has it. */
   readonly isSynchronous: boolean;
@@ -44,6 +45,7 @@ export class StoreLost extends ServiceError {
 /** Who leads a run: a leader of a higher epoch has taken its place. Then every method of the leader throws `LeadLost`. */
 export interface LeadKey {
   readonly run: string;
+  /** Of the job's lock. */
   readonly epoch: number;
 }
 
@@ -60,6 +62,7 @@ export class LeadLost extends Error {
 }
 
 export interface AttemptKey extends RequestKey {
+  /** Counts the attempts of a part from 1. */
   readonly attempt: number;
 }
 
@@ -105,6 +108,7 @@ export interface EndedAttempt extends RequestKey {
 
 export interface RunNews extends Omit<ServerMoment, 'atMs'> {
   readonly ended: readonly EndedAttempt[];
+  /** Undefined where none is. */
   readonly openStep: number | undefined;
   /** `confirmLife` would say `same`. */
   readonly isConfirmed: boolean;
@@ -155,6 +159,7 @@ export interface LeaderStore {
    * leader last saw it; undefined where it has seen none.
    */
   confirmLife(key: LeadKey, sawSynchronous?: boolean | undefined): Promise<'same' | 'waiting' | 'lost'>;
+  /** Deletes all that belongs to the run. */
   drop(key: LeadKey): Promise<void>;
 }
 
@@ -176,6 +181,7 @@ export interface WorkingRun extends LeadKey {
 }
 
 export interface ClaimedPart extends HandedPart {
+  /** Attempts so far. */
   readonly attempt: number;
   /** Of the attempt under way, where `isInFlight`. */
   readonly nonce: string | undefined;
@@ -208,6 +214,7 @@ export interface WorkerKey extends LeadKey {
 export interface SentCalls {
   /** Under each of its leases of the last minutes: the number of the last call of `append` that was acknowledged. */
   readonly calls: readonly { readonly worker: string; readonly call: number }[];
+  /** `born` of the runs that it worked on. */
   readonly births: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import type { Context } from '../command/context.js';
 import { SendMetrics } from './figures.js';
 import { type MetricsFlags, openOutlets } from './metrics-outlets.js';
 
-/** It asks the database each three seconds, and a call ends after half a minute at most, also where there is no answer. */
+/** It asks the database every two seconds, and a call ends after half a minute at most, also where there is no answer. */
 const HANGS_AFTER_MS = 60_000;
 
 /** The figures of a worker. It works on one job at a time, and on others before and after. */

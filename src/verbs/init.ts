@@ -118,7 +118,7 @@ function refuseGuess(
     const so = `no column holds phone numbers or e-mail addresses; columns: ${listColumns(columns)}`;
     const named = 'If there is one, name it with --destination; numbers without + need --country, too.';
     // A title is in one cell, whatever separates the cells below it.
-    const hint = columns.length === 1 ? adviseOnTitle(columns) : named;
+    const hint = columns.length === 1 ? `${named} ${adviseOnTitle(columns)}` : named;
     return new UserError('which-column', `Cannot write a job for ${of}: ${so}`, { hint });
   }
   const said = found.columns.map(

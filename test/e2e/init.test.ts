@@ -118,13 +118,14 @@ test.each([
 });
 
 test.each([
-  [',', 'rows have more cells than it'],
-  [';', 'rows are one cell'],
-])('a title above the names of the columns is named: with %s %s', async (delimiter) => {
+  [',', 'rows have more cells than it', ''],
+  // It may also be a list of numbers, in one column.
+  [';', 'rows are one cell', 'If there is one, name it with --destination; numbers without + need --country, too. '],
+])('a title above the names of the columns is named: with %s %s', async (delimiter, _why, first) => {
   const people = `Customers 2026\n${PEOPLE.replaceAll(';', delimiter)}`;
   const { error } = await init(`title${delimiter}`, { 'people.csv': people });
   expect(error.hint).toBe(
-    'Its first line is taken for the names of the columns: Customers 2026. If it is a title, remove it.',
+    `${first}Its first line is taken for the names of the columns: Customers 2026. If it is a title, remove it.`,
   );
 });
 

@@ -26,7 +26,9 @@ export interface ClusterStatus {
     readonly oldestOpenSeconds: number | null;
     /** Rows that were handed over and whose outcome no journal has: in doubt if the run is dropped now, or the database lost. */
     readonly rows: number;
+    /** Of requests: what is held of people. */
     readonly bodies: number;
+    /** Why it is to stop; null where it is not. */
     readonly stop: string | null;
   }[];
   readonly workers: readonly {
@@ -43,6 +45,7 @@ export interface ClusterStatus {
     /** Of its limit, in the last seconds; 1: all of it. */
     readonly used: number;
   }[];
+  /** How long a call took. */
   readonly answersInMs: number;
 }
 
