@@ -101,7 +101,7 @@ const KEYS = 999_999_999_999_989;
 const SPREAD = 232_831;
 
 /**
- * Which texts the steps of a plan send to whom, for the steps behind them: 18 to 36 bytes a message. What one step sends twice to a number is
+ * Which texts the steps of a plan send to whom, for the steps behind them: 16 to 24 bytes a message. What one step sends twice to a number is
  * not asked: `duplicates` says that.
  */
 export class PlannedTexts {
