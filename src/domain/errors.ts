@@ -9,7 +9,7 @@ export const USER_ERRORS = {
   'bad-job': 'the job file cannot be used',
   'which-column': '`init` cannot say which column holds what to send to',
   'bad-input': 'input, or another file that you named, cannot be used',
-  'missing-input': 'an export that the job requires did not come, or is too old',
+  'missing-input': 'an export that the job requires did not come, has no row, or is too old',
   'bad-credentials': 'a secret is missing or unusable',
   'bad-plan': 'the plan or run cannot be used for this',
   'input-changed': 'an input file changed since it was planned',

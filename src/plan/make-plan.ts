@@ -99,6 +99,7 @@ async function planSelection(
         steps.push(moveSpool(planned, spool, join(directory, 'stdin')));
       }
       problems.throwIfAny();
+      assertRowsCame(steps, selection.steps, options);
       repeats = listRepeats(steps, options.findTaken);
       if (repeats.length > 0) return undefined;
       if (spool !== undefined) await files.rename(spool, join(scratch, 'stdin'));
@@ -175,10 +176,30 @@ export async function assertInputCame(
     const is = `its newest file, ${newest.shown}, is ${Math.floor((nowMs - newest.modifiedMs) / HOUR_MS)} h old`;
     problems.push({ where, message: `${is}, expected ${newerThan / HOUR_MS} h at most (input.newerThan)` });
   }
+  refuseMissing(problems);
+}
+
+/** Refuses a step with `input.required` whose new files have no rows: an export that came out empty. */
+function assertRowsCame(
+  planned: readonly PlannedStep[],
+  selected: readonly StepSelection[],
+  { isResumed }: Pick<PlanOptions, 'isResumed'>,
+): void {
+  const problems = selected.flatMap(({ step, number }, index): Problem[] => {
+    const { counts, inputs } = planned[index] ?? {};
+    if (!isRowStep(step) || step.input.required !== true || isResumed === true || counts?.read !== 0) return [];
+    const named = inputs?.at(-1)?.file ?? '';
+    const message = `no new file has a row, expected one (input.required): ${named} has none`;
+    return [{ where: `step ${number} (${step.kind})`, message }];
+  });
+  refuseMissing(problems);
+}
+
+function refuseMissing(problems: readonly Problem[]): void {
   const [first] = problems;
   if (first === undefined) return;
   throw new UserError('missing-input', `Cannot plan the job: ${first.where}: ${first.message}`, {
-    hint: 'Nothing was sent. Find out why the export did not come; the same command plans it once it is there.',
+    hint: 'Nothing was sent. Find out why the export did not come, or came empty; the same command plans it once it is there.',
     problems,
   });
 }

@@ -73,6 +73,21 @@ describe.concurrent('an export that did not come', () => {
     expect(await workspace.destinations()).toEqual([...numbersOf(3), ...numbersOf(2, 10)]);
   });
 
+  test('is a failure where it came without a row, which a file with rows makes good', async () => {
+    const workspace = await aNightlyJob({ required: true });
+    expect((await workspace.run()).code).toBe(0);
+    workspace.write('inbox/tuesday.csv', 'name,mobile\n');
+    for (const verb of ['run', 'plan']) {
+      const said = 'no new file has a row, expected one (input.required): inbox/tuesday.csv has none';
+      await expectMissing(workspace, said, verb);
+    }
+    expect(workspace.runs()).toHaveLength(1);
+
+    workspace.write('inbox/wednesday.csv', people(2, 10));
+    expect((await workspace.run()).code).toBe(0);
+    expect(await workspace.destinations()).toEqual([...numbersOf(3), ...numbersOf(2, 10)]);
+  });
+
   test('is no failure to the command that finishes the run which took it', async () => {
     const workspace = await aNightlyJob({ required: true });
     const { plan, directory } = await workspace.told('plan', 'job.yaml');

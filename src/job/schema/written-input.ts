@@ -70,7 +70,9 @@ export const writtenInput = writtenList
     required: z
       .boolean()
       .optional()
-      .describe('Whether it is a failure (exit code 2) if there is no file that the job has not taken yet.'),
+      .describe(
+        'Whether it is a failure (exit code 2) if there is no file that the job has not taken yet, or none of them has a row.',
+      ),
     newerThan: age()
       .optional()
       .describe(
