@@ -2,9 +2,15 @@ import type { z } from 'zod';
 import { type Area, isRowKind, KINDS, type Kind, ROW_KINDS } from '../domain/areas.js';
 import { isObject } from '../domain/is-object.js';
 import { REGIONAL_AREAS } from '../domain/service-facts.js';
+import { parseMinutes } from '../hours/window.js';
 import { valueAt } from './explain/finding.js';
 import { ceilings } from './limits.js';
-import { DEFAULT_SUB_ACCOUNT_SUFFIX, SUB_ACCOUNT_EXPECTED, SUB_ACCOUNT_ID } from './schema/service.js';
+import {
+  DEFAULT_ANSWER_SECONDS,
+  DEFAULT_SUB_ACCOUNT_SUFFIX,
+  SUB_ACCOUNT_EXPECTED,
+  SUB_ACCOUNT_ID,
+} from './schema/service.js';
 import { withHint } from './schema/words.js';
 import { DOCUMENTED_ADDRESS, isOfBellCanada } from './service-address.js';
 
@@ -102,7 +108,9 @@ function* checkWindows(at: At, steps: readonly KnownStep[]): Generator<Broken> {
   if (ofJob !== undefined && steps.length > 0 && !steps.some(({ kind }) => kind === 'sms')) {
     yield ['window', 'has no messages to hold back, expected a step of kind sms', 'Remove it.'];
   }
+  yield* checkLength(at, 'window');
   for (const [index, step] of Array.isArray(written) ? written.entries() : []) {
+    yield* checkLength(at, `steps.${index}.window`);
     const isSent = valueAt(step, ['template', 'scheduled']) === undefined;
     if (isSent || valueAt(step, ['kind']) !== 'sms') continue;
     if (valueAt(step, ['ramp']) !== undefined) {
@@ -120,6 +128,16 @@ function* checkWindows(at: At, steps: readonly KnownStep[]): Generator<Broken> {
     const so = `hands requests to workers, which know no ${what}, expected share: lane, or no ${what}`;
     yield ['cluster', so, 'Write share: lane, with which this process alone sends.'];
   }
+}
+
+/** Messages leave with room for their answer: a window that has none never opens. */
+function* checkLength(at: At, path: string): Generator<Broken> {
+  const [from, to] = [at(`${path}.from`), at(`${path}.to`)].map((time) => parseMinutes(String(time)) ?? Number.NaN);
+  const answerSeconds = Number(at('service.timeouts.answerSeconds') ?? DEFAULT_ANSWER_SECONDS);
+  const seconds = ((to ?? 0) - (from ?? 0)) * 60;
+  if (!(seconds > 0 && seconds <= answerSeconds)) return;
+  const so = `leaves ${seconds} s, expected more than an answer may take (service.timeouts.answerSeconds), ${answerSeconds} s`;
+  yield [`${path}.to`, so, 'Widen the window: nothing leaves whose answer may come after it.'];
 }
 
 /** The contract has the account, or a subaccount of it, in the addresses of these areas only; one key serves them all. */

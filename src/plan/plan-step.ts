@@ -36,6 +36,8 @@ export interface PlanStepContext {
   /** Absent: hours that never come are not refused. */
   readonly nowMs?: number | undefined;
   readonly notAfter?: StatedTime | undefined;
+  /** For this long a window is to stay open. */
+  readonly answerSeconds?: number;
   /** Of new files, in which rows of other plans may come back: who has those. Absent where no new file is planned. */
   readonly owners?: RowOwners;
   /** Absent where the job has no prices. */
@@ -108,9 +110,9 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
       if (fault !== undefined) problems.add({ where: input.file.shown, ...fault });
     }
     if (planning.costs !== undefined) refuseMissing(planning.costs, { number, kind }, context);
-    const { nowMs, notAfter } = context;
+    const { nowMs, notAfter, answerSeconds = 0 } = context;
     if (problems.isEmpty && step.kind === 'sms' && step.window !== undefined && nowMs !== undefined) {
-      for (const closed of listClosed(step.window, { groups: writer.groups, number, nowMs, notAfter }))
+      for (const closed of listClosed(step.window, { groups: writer.groups, number, nowMs, notAfter, answerSeconds }))
         problems.add(closed);
     }
     if (problems.isEmpty) await writer.finish();

@@ -53,15 +53,22 @@ export function listClosed(
     number,
     nowMs,
     notAfter,
-  }: { groups: Readonly<Record<string, number>>; number: number; nowMs: number; notAfter: StatedTime | undefined },
+    answerSeconds,
+  }: {
+    groups: Readonly<Record<string, number>>;
+    number: number;
+    nowMs: number;
+    notAfter: StatedTime | undefined;
+    answerSeconds: number;
+  },
 ): Problem[] {
   const hours = new OpeningHours(window);
   const about = { where: `step ${number}`, at: ['steps', number - 1, 'window'] };
   return Object.entries(groups).flatMap(([group, count]): Problem[] => {
     const rows = countOf(count, 'row');
-    const openMs = hours.findNextOpening(zonesOf(window, group), nowMs);
+    const openMs = hours.findNextOpening(zonesOf(window, group), nowMs, answerSeconds * 1000);
     if (openMs === undefined) {
-      const message = `${group} leaves no hour: ${window.from} to ${window.to} is never at once in all of its time zones (${rows})`;
+      const message = `${group} leaves no hour: ${window.from} to ${window.to} is never in all of its time zones for the ${answerSeconds} s that an answer may take (${rows})`;
       return [
         { ...about, message, hint: 'Widen the window, or name the zone of each row: timeZone: { column: NAME }.' },
       ];

@@ -49,8 +49,9 @@ export async function writeNewPlan(
   try {
     const prices = await loadPrices(job, { deps, problems });
     const people = testOf === undefined ? await deps.openPeople?.(head, jobDirectory) : undefined;
-    const { notAfter } = job;
-    const common = { planId: id, directory: scratch, deps, problems, prices, nowMs, notAfter };
+    const { notAfter, service } = job;
+    const { answerSeconds } = service.timeouts;
+    const common = { planId: id, directory: scratch, deps, problems, prices, nowMs, notAfter, answerSeconds };
     const steps = await planSteps(() => ({ ...common, had: people?.() }), { scratch, directory });
     problems.throwIfAny();
     if (steps === undefined) return undefined;

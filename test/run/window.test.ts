@@ -210,14 +210,21 @@ describe('a plan with a window', () => {
     expect(made.step[unknown === 'hold' ? 'skips' : 'rejections']).toEqual({ 'no-time-zone': 2 });
   });
 
-  it('is refused where a country leaves no hour, by its name', async () => {
-    const files = { 'people.csv': 'mobile\n+12125551234\n+6591234567\n' };
-    const step = anSmsStep({ window: aWindow({ from: '09:00', to: '12:00' }) });
-    const { problems } = await refusalOf({ files, job: { steps: [step] } });
-    expect(problems).toEqual([
-      'step 1: US leaves no hour: 09:00 to 12:00 is never at once in all of its time zones (1 row)',
-    ]);
-  });
+  it.each([
+    ['US', '+12125551234', '12:00'],
+    // Between its first and its last clock lie two hours.
+    ['ID', '+6281234567890', '11:01'],
+  ])(
+    'is refused where a country leaves no hour, or less of one than an answer may take, by its name: %s',
+    async (country, number, to) => {
+      const files = { 'people.csv': `mobile\n${number}\n+6591234567\n` };
+      const step = anSmsStep({ window: aWindow({ from: '09:00', to }) });
+      const { problems } = await refusalOf({ files, job: { steps: [step] } });
+      expect(problems).toEqual([
+        `step 1: ${country} leaves no hour: 09:00 to ${to} is never in all of its time zones for the 60 s that an answer may take (1 row)`,
+      ]);
+    },
+  );
 
   it('keeps rows of a file before those of the next', async () => {
     const two = { 'a.csv': 'mobile\n+6591234560\n+4915112345067\n', 'b.csv': 'mobile\n+6591234561\n+4915112345167\n' };

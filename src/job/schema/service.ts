@@ -75,11 +75,13 @@ function seconds(min: number, max: number) {
 }
 
 /** Volley's choice: a batch of 10,000 messages takes the service under a second, the rest is margin. */
+export const DEFAULT_ANSWER_SECONDS = 60;
+
 export const timeouts = z
   .strictObject({
     connectSeconds: seconds(0.1, 300).default(10).describe('Seconds to wait for a connection.'),
     answerSeconds: seconds(1, 3600)
-      .default(60)
+      .default(DEFAULT_ANSWER_SECONDS)
       .describe('Seconds from the last byte sent to the last byte of the answer. After that, the request is in doubt.'),
   })
   .describe('How long to wait for the service.');
