@@ -61,6 +61,7 @@ export const REJECTION_CODES = {
   'bad-code': words('not a code', 'correct it'),
   'bad-object': words('user or history is malformed', 'correct the JSON'),
   'bad-language': words('not a language of the service', 'write a code such as en'),
+  'nested-value': words('an object or a list in place of a text', 'write it as text'),
   'missing-value': words('a required cell is blank', 'fill it in, or give a default'),
   'bad-date': words('not a date such as 2026-12-31', 'write it that way'),
   'not-rendered': words('the text could not be rendered', 'check the template'),

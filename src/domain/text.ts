@@ -23,6 +23,17 @@ export function isBlank(cell: Cell): cell is '' | undefined {
   return (first <= 0x20 || first >= 0x7f) && BLANK.test(cell);
 }
 
+/** Whether a cell holds an object or a list, which a file of NDJSON may have in place of a text. */
+export function isNestedJson(cell: string): boolean {
+  if (!cell.startsWith('{') && !cell.startsWith('[')) return false;
+  try {
+    JSON.parse(cell);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** How names of columns are compared: letters, marks and digits only, lower case; full-width forms as the plain ones. */
 export function foldName(name: string): string {
   return name

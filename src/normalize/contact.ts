@@ -9,6 +9,7 @@ import {
 } from '../domain/contact-fields.js';
 import { joinFaults, type Rejection } from '../domain/row.js';
 import type { RejectionCode } from '../domain/row-codes.js';
+import { isNestedJson } from '../domain/text.js';
 import { normalizeCountry } from './country.js';
 import { explainOwnCountry } from './number/explain-number.js';
 import { normalizeNumber } from './number/number.js';
@@ -156,6 +157,9 @@ export function readField(field: ContactField, text: string): FieldResult {
       code: 'field-too-long',
       reason: `The value has ${text.length} characters, at most ${maxLength} are allowed.`,
     };
+  }
+  if (isNestedJson(text)) {
+    return { code: 'nested-value', reason: 'The value is an object or a list, expected a text.' };
   }
   if (/[\p{Cc}\p{Cs}]/u.test(text)) {
     const reason = 'The value contains a line break, a tab or another control character, or half a character.';

@@ -1,10 +1,18 @@
 import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liquidjs';
 import { UserError } from '../domain/errors.js';
 import type { Cell } from '../domain/row.js';
-import { clip, isBlank } from '../domain/text.js';
+import { clip, isBlank, isNestedJson } from '../domain/text.js';
 import type { Columns } from '../normalize/columns.js';
 import { type ByteText, compileByteText } from './byte-text.js';
-import { describeMissing, FOUND, MAX_SOURCE_LENGTH, MissingCell, type RenderFault, showVariable } from './missing.js';
+import {
+  describeMissing,
+  describeNested,
+  FOUND,
+  MAX_SOURCE_LENGTH,
+  MissingCell,
+  type RenderFault,
+  showVariable,
+} from './missing.js';
 import type { Piece } from './pieces.js';
 import type { VariableUse } from './walk.js';
 
@@ -47,8 +55,26 @@ export function bindColumns({ engine, nodes, uses, pieces }: TemplateSource, col
     const about = `Cannot fill ${showVariable(name)} at line ${line}, column ${column} of the template`;
     indexes.set(name, columns.find(name, about, { at: ['template', 'text'] }));
   }
-  if (pieces === undefined) return { render: (cells) => renderLiquid(engine, nodes, { indexes, cells }) };
-  return { render: compileRender(pieces, indexes), byBytes: compileByteText(pieces, indexes) };
+  const render: BoundTemplate['render'] =
+    pieces === undefined ? (cells) => renderLiquid(engine, nodes, { indexes, cells }) : compileRender(pieces, indexes);
+  return {
+    render: (cells) => refuseNested(render(cells), { indexes, cells }),
+    byBytes: pieces && compileByteText(pieces, indexes),
+  };
+}
+
+/** Refuses a text that shows an object or a list of NDJSON as it stands in the file; a condition may ask what is in it. */
+function refuseNested(
+  rendering: Rendering,
+  { indexes, cells }: { indexes: ReadonlyMap<string, number>; cells: readonly Cell[] },
+): Rendering {
+  if (!rendering.ok) return rendering;
+  const { text } = rendering;
+  const shown = [...indexes].filter(([, index]) => {
+    const cell = cells[index] ?? '';
+    return isNestedJson(cell) && text.includes(cell);
+  });
+  return refuse(shown.map(([name]) => describeNested(name))) ?? rendering;
 }
 
 /** Renders a text without variables once; throws UserError 'bad-job' where that fails, since it would fail for every row. */

@@ -1,4 +1,4 @@
-import { BACKSLASH, QUOTE, SPACE } from '../domain/bytes/ascii.js';
+import { BACKSLASH, OPENING, OPENING_BRACE, QUOTE, SPACE } from '../domain/bytes/ascii.js';
 import type { ByteCells } from '../domain/bytes/row-block.js';
 import type { TextBuffer } from '../domain/bytes/text-buffer.js';
 import { septetsByCodeUnit } from './gsm7.js';
@@ -73,6 +73,8 @@ function sumSeptets(parts: readonly (FixedText | Variable)[], cells: ByteCells):
       const first = cells.bytes[start] as number;
       // Nothing of GSM-7 is blank but what ASCII has: its first character shows that a cell is not.
       if (start === end || first <= SPACE || first === BACKSLASH) return Number.POSITIVE_INFINITY;
+      // It may be an object or a list.
+      if (first === OPENING || first === OPENING_BRACE) return Number.POSITIVE_INFINITY;
       values += 1;
       septets += countSeptets(cells.bytes, start, end);
     }

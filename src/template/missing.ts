@@ -7,7 +7,7 @@ type FilterHandler = Extract<FilterImplOptions, (...args: never[]) => unknown>;
 export interface RenderFault {
   /** The variable at fault, as the template writes it; empty if there is none. */
   readonly variable: string;
-  readonly code: 'missing-value' | 'bad-date' | 'not-rendered';
+  readonly code: 'missing-value' | 'nested-value' | 'bad-date' | 'not-rendered';
   readonly reason: string;
 }
 
@@ -118,6 +118,12 @@ export const MAX_SOURCE_LENGTH = 80;
 export function describeMissing(variable: string): RenderFault {
   const reason = `Cannot fill ${showVariable(variable)}: the row has no value, expected one, or a default in the template: {{ … | default: "…" }}`;
   return { variable, code: 'missing-value', reason };
+}
+
+/** No reader is sent `{"first":"Ann"}`. */
+export function describeNested(variable: string): RenderFault {
+  const reason = `Cannot fill ${showVariable(variable)}: the row has an object or a list there, expected a text; write it into the file as one`;
+  return { variable, code: 'nested-value', reason };
 }
 
 /** As a template would write it. */

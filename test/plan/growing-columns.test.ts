@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { aContactsStep, aNumber, anInput, anSmsStep, aPlan, refusalOf, statesOf } from './a-plan.js';
+import type { ConversationsStep } from '../../src/job/job.js';
+import { aContactsStep, aNumber, anInput, anSmsStep, aPlan, refusalOf, someLimits, statesOf } from './a-plan.js';
 
 const input = anInput({ files: ['people.ndjson'] });
 const ndjson = (...rows: object[]) => ({ 'people.ndjson': rows.map((row) => `${JSON.stringify(row)}\n`).join('') });
+const conversations: ConversationsStep = {
+  kind: 'conversations',
+  input,
+  channel: { id: 'c1' },
+  user: { phone: 'mobile', name: 'name', additionalProperties: {} },
+  limits: someLimits(),
+};
 
 describe('columns of an NDJSON file', () => {
   it('may come with a later row: until then their cells are missing', async () => {
@@ -45,6 +53,33 @@ describe('columns of an NDJSON file', () => {
       files: ndjson({ mobile: aNumber(0) }, { mobile: aNumber(1), name: 'Ann' }),
     });
     expect(statesOf(rows)).toEqual(['missing-value', 'planned']);
+  });
+
+  it.each([
+    ['a short text', anSmsStep({ input, text: 'Hi {{ name }}' })],
+    ['a text of several parts', anSmsStep({ input, text: `Hi {{ name }}${'a'.repeat(200)}` })],
+    ['a text of a loop', anSmsStep({ input, text: '{% for i in (1..1) %}Hi {{ name }}{% endfor %}' })],
+    ['a field of a contact', aContactsStep({ input, fields: { msisdn: 'mobile', firstName: 'name' } })],
+    ["a customer's name", conversations],
+  ])(
+    'hold objects and lists, which no person is shown, nor is a row lost whose text only looks like one: %s',
+    async (_what, step) => {
+      const names = [{ first: 'Ann' }, ['Ann', 'Lee'], [1], {}, 'Ann', '[Ann]', '{Ann'];
+      const files = ndjson(...names.map((name, row) => ({ mobile: aNumber(row), name })));
+      const { rows } = await aPlan({ job: { steps: [step] }, files });
+      const nested = Array(4).fill('nested-value');
+      expect(statesOf(rows)).toEqual([...nested, 'planned', 'planned', 'planned']);
+    },
+  );
+
+  it('that a condition asks about, or an attribute keeps, may hold lists', async () => {
+    const text = '{% if tags contains "vip" %}Hi{% else %}Hello{% endif %} {{ name }}';
+    const files = ndjson({ mobile: aNumber(0), tags: ['new', 'vip'], name: 'Ann' });
+    const contacts = aContactsStep({ input, customAttributes: { tags: 'tags' } });
+    const { requests } = await aPlan({ job: { steps: [anSmsStep({ input, text })] }, files });
+    const { requests: kept } = await aPlan({ job: { steps: [contacts] }, files });
+    expect(requests[0]?.json.messages).toMatchObject([{ text: 'Hi Ann' }]);
+    expect(kept[0]?.json).toMatchObject({ customAttributes: { tags: '["new","vip"]' } });
   });
 
   it('may include the destination itself', async () => {

@@ -7,4 +7,5 @@ export const COMMA = 0x2c;
 export const OPENING = 0x5b;
 export const BACKSLASH = 0x5c;
 export const CLOSING = 0x5d;
+export const OPENING_BRACE = 0x7b;
 export const DELETE = 0x7f;

@@ -2,6 +2,7 @@ import type { ByteCells } from '../../domain/bytes/row-block.js';
 import { isObject } from '../../domain/is-object.js';
 import type { Rejection } from '../../domain/row.js';
 import { CUSTOMER_LANGUAGES, MAX_ADDITIONAL_PROPERTIES, MAX_HISTORY_MESSAGES } from '../../domain/service-facts.js';
+import { isNestedJson } from '../../domain/text.js';
 import type { ConversationsStep, UserColumns } from '../../job/job.js';
 import type { Columns } from '../../normalize/columns.js';
 import { readField } from '../../normalize/contact.js';
@@ -45,6 +46,10 @@ export function bindUser(step: ConversationsStep, columns: Columns): ReadRowPart
     if (number?.ok === false) {
       const isOfCountry = number.code === 'bad-country' && ofRow !== '';
       addFault(faults, { ...number, field: isOfCountry ? countryColumn : placeOf('phone') });
+    }
+    if (isNestedJson(user.name ?? '')) {
+      const reason = 'The value is an object or a list, expected a text.';
+      addFault(faults, { field: placeOf('name'), code: 'nested-value', reason });
     }
     if (address !== undefined && 'code' in address) addFault(faults, { ...address, field: placeOf('email') });
     if (known?.ok === false) addFault(faults, { ...known, field: placeOf('language') });
