@@ -33,6 +33,11 @@ export function assertLineIsThere(plan: Plan, history: readonly PastRun[], doing
   );
 }
 
+export interface SentAgain {
+  readonly run: string;
+  readonly file: string;
+}
+
 /** Refuses rows that a person has planned since, by `--again`, with all of their file. */
 export function assertNotSentAgain(
   registry: RegistryState,
@@ -51,11 +56,11 @@ export function assertNotSentAgain(
  * The run that a person had send files of a plan once more, by `--again`, after a moment: it has their rows since then. Undefined where
  * none did, and for a job that repeats on its own. Pure.
  */
-function findSentAgain(
+export function findSentAgain(
   registry: RegistryState,
   { id: own, job, steps }: Plan,
   sinceMs: number,
-): { readonly run: string; readonly file: string } | undefined {
+): SentAgain | undefined {
   if (job.repeat === 'always') return undefined;
   for (const { kind, inputs } of steps) {
     for (const input of inputs) {

@@ -5,11 +5,14 @@ import { countHeld } from '../plan/had-lookup.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { wordsOfStop } from '../report/stop-words.js';
 import { countTakenBack, countUnsent, countWithheld, nameUnsent, type Summary } from '../report/summary.js';
+import type { SentAgain } from '../retry/claiming-plan.js';
 
 export interface NextStepView {
   readonly isSandbox: boolean;
   /** By `guards.requireTest` of the job. */
   readonly requiresTest?: boolean | undefined;
+  /** The run that has the rows of this one since, by `--again`: of this one none is retried any more. */
+  readonly sentAgain?: SentAgain | undefined;
   /** Of the job file, where the command was given one. */
   readonly job?: string | undefined;
   /** What is to be done with the plan where it was not sent; of a test, with the one that it tested. */
@@ -22,10 +25,14 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
   const { job } = view;
   const run = showPath(screen, summary.directory);
   const same = resumeCommand(run, job, screen);
-  const retry: Retry = (what, only, isCorrected = false) => ({
-    what: isCorrected ? `${what}${withJob(job)}` : what,
-    command: showCommand(screen, 'retry', run, '--only', only, ...(isCorrected ? jobFlag(job, screen) : [])),
-  });
+  const { sentAgain } = view;
+  const retry: Retry = (what, only, isCorrected = false) => {
+    if (sentAgain !== undefined) return nextOfSentAgain(sentAgain);
+    return {
+      what: isCorrected ? `${what}${withJob(job)}` : what,
+      command: showCommand(screen, 'retry', run, '--only', only, ...(isCorrected ? jobFlag(job, screen) : [])),
+    };
+  };
   if (summary.testOf !== undefined) return nextOfTest(summary, view, screen);
   if (state === 'planned') return nextOfUnbegun(summary, view, screen);
   if (isWaiting(summary)) return nextOfStage(summary, job, screen);
@@ -49,7 +56,8 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
     const so = `${wereNotSent(balance.unprocessed)}, and this run never sends them: make a plan to send them`;
     return retry(so, nameUnsent(summary));
   }
-  if (summary.takenBackAt !== undefined && countTakenBack(summary) > 0) return nextOfTakenBack(run, job, screen);
+  if (summary.takenBackAt !== undefined && countTakenBack(summary) > 0)
+    return sentAgain === undefined ? nextOfTakenBack(run, job, screen) : nextOfSentAgain(sentAgain);
   const rest = () => (balance.rejected > 0 ? nextOfRejected(summary, view, screen) : nextOfHeld(summary, retry));
   return nextOfUnsent(summary, retry) ?? rest();
 }
@@ -70,6 +78,11 @@ function nextOfUnsent(summary: Summary, retry: Retry): NextStep | undefined {
   const so = `${wereNotSent(had)}, as other runs wrote to their numbers since the plan was made`;
   const what = `${so}. To send them all the same, say sameText: send, and no frequency, in the job, then make a plan of them`;
   return retry(what, 'unprocessed', true);
+}
+
+function nextOfSentAgain({ run, file }: SentAgain): NextStep {
+  const what = `run ${run} has sent ${file} again since, with --again: what this run did not send, it never will, and no plan takes it. Retry the rows of that run`;
+  return { what };
 }
 
 function wereNotSent(rows: number): string {

@@ -6,11 +6,13 @@ import { openNamedRun } from '../command/run-directory.js';
 import { escapeText, formatHeadline, formatParagraph, showPath } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
+import { readRegistry } from '../registry/open-registry.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import { reportCampaign } from '../registry/report-campaign.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import { EXIT } from '../report/exit-code.js';
 import { describeRun } from '../report/page/sentence.js';
+import { findSentAgain } from '../retry/claiming-plan.js';
 import { readLockOwner } from '../storage/lock.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
@@ -42,7 +44,9 @@ export const report = defineVerb({
     const openDoubt = await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning });
     context.name(listFigures(summary));
     const planned = await readNextOfPlan(context, { directory, plan, testedRun });
-    const view = { isSandbox, planned, job: jobFile, nowMs: clock.now(), screen };
+    const registry = await readRegistry(files, dirname(directory));
+    const sentAgain = findSentAgain(registry, plan, Date.parse(summary.startedAt ?? ''));
+    const view = { isSandbox, planned, job: jobFile, sentAgain, nowMs: clock.now(), screen };
     return {
       json: { ...describeRunEnd(summary), openDoubt },
       text: `${formatSummary(summary, view)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,

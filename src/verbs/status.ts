@@ -21,6 +21,7 @@ import { readOpenDoubt } from '../registry/read-runs.js';
 import { describeAct } from '../registry/registry-state.js';
 import { balanceAtRest, balanceOf, underWayOf } from '../report/row-balance.js';
 import { readSummary } from '../report/write-report.js';
+import { findSentAgain } from '../retry/claiming-plan.js';
 import { readLockOwner } from '../storage/lock.js';
 import { nextStep } from '../texts/next-step.js';
 import { formatApprovals } from '../texts/plan-text.js';
@@ -63,7 +64,8 @@ export const status = defineVerb({
     const head = formatHeadline(`Run ${plan.id} of job ${plan.job.name}: ${found.state}${atWork}`, 'bold', screen);
     const summary = await readSummary(files, directory);
     const planned = await readNextOfPlan(context, { directory, plan, testedRun });
-    const view = { isSandbox, planned, job: jobFile };
+    const sentAgain = findSentAgain(registry, plan, state.firstOpen?.at ?? 0);
+    const view = { isSandbox, planned, job: jobFile, sentAgain };
     const isAtRest = owner === undefined && (state.firstOpen === undefined || state.lastClose !== undefined);
     // A plan that was let go before it began may have an account, too.
     const isAccounted = isAtRest && (abandoned === undefined || summary?.stop?.reason === 'abandoned');

@@ -65,6 +65,11 @@ describe('abandon', () => {
       const { error } = await workspace.refused(...args);
       expect(error.message).toContain(`run ${plan} has sent people.csv again since`);
     }
+    for (const verb of ['status', 'report']) {
+      const { stdout } = await workspace.volley(verb, directory, '--no-json');
+      expect(stdout).toContain(`run ${plan} has sent people.csv again since`);
+      expect(stdout).not.toContain('volley retry');
+    }
   });
 
   test('new files are sent without it, though its own are not: status and runs show it as abandoned', async () => {
