@@ -1,5 +1,6 @@
 /**
- * Every code of a row and of a step without rows, with what it means and how to fix it in a few words. The fuller reason is in
+ * Every code of a row and of a step without rows, with what it means and how to fix it in a few words, that can be followed in each kind
+ * of step that has the code. The fuller reason is in
  * the output file, row by row. jobs/reference/outputs-and-codes.md lists the same codes.
  */
 
@@ -46,7 +47,7 @@ export const REJECTION_CODES = {
   nul: words('a NUL character in the line', 'export the file again'),
   'cell-error': words('a cell of the sheet shows an error', 'correct its formula'),
   'no-formula-value': words('a formula without a value', 'open and save the file'),
-  'no-time-zone': words('no time zone is known for the row', 'name it in the file'),
+  'no-time-zone': words('no time zone is known for the row', 'name it in a column (window.timeZone)'),
   'bad-filter-value': words('a filter cannot compare the cell', 'correct it'),
   'field-too-long': words('a value is too long', 'shorten it'),
   ...NUMBER_CODES,
@@ -62,7 +63,7 @@ export const REJECTION_CODES = {
   'bad-object': words('user or history is malformed', 'correct the JSON'),
   'bad-language': words('not a language of the service', 'write a code such as en'),
   'nested-value': words('an object or a list in place of a text', 'write it as text'),
-  'missing-value': words('a required cell is blank', 'fill it in, or give a default'),
+  'missing-value': words('a required cell is blank', 'fill it in; texts can default'),
   'bad-date': words('not a date such as 2026-12-31', 'write it that way'),
   'not-rendered': words('the text could not be rendered', 'check the template'),
   'empty-text': words('the text is empty', 'check the template'),
@@ -138,8 +139,8 @@ const SERVICE_CODES = {
   1001: words('the service knows no such subaccount', 'check service.subAccountId'),
   1002: words('the service refuses the number', 'check its digits'),
   1003: words('the service refuses the encoding', 'check template.encoding'),
-  1004: words('the service refuses the text', 'check template.text'),
-  1005: words('the service refuses the sender', 'check template.source'),
+  1004: words('the service refuses the text', 'check the template'),
+  1005: words('the service refuses the sender', 'check the source of the step'),
   1006: words('the service refuses the expiry', 'check template.expiry'),
   1007: words('the service refuses the template', 'check the template'),
   1009: words('the service refuses the country', 'ask the service to open it'),
@@ -147,7 +148,7 @@ const SERVICE_CODES = {
   1100: words('too much at once for the service', 'volley retry, later'),
   1300: words('the service does not find it', 'check the id'),
   3009: words('the service refuses an id', 'see its message in the file'),
-  3011: words('the service refuses the sender', 'check template.source'),
+  3011: words('the service refuses the sender', 'check the source of the step'),
   3012: words('the service refuses a message', 'see its message in the file'),
   3013: words('the service refuses the messages', 'check batchSize'),
   3014: words('the service already has this id', 'see its message in the file'),
