@@ -18,6 +18,8 @@ export interface InputHead {
   readonly isWhole: boolean;
   /** Of their recipients. */
   readonly countries: readonly string[];
+  /** How it was read, as the plan has it. */
+  readonly readAs: readonly string[];
   /** That most of the first rows would be rejected, and why; what the funnel of `where` warns of. */
   readonly notices: readonly string[];
 }
@@ -49,7 +51,8 @@ export async function checkInputHead(
     const row = first && draftRow && new DraftedRows(first, draftRow);
     const { countries, rejections, rows } = judgeRows(row, { judge, tally, columns: records.columns });
     const warnings = (tally?.figures() ?? []).flatMap(({ warning }) => warning ?? []);
-    return { isWhole, countries, notices: [...explainRejected(file.shown, rejections, rows), ...warnings] };
+    const readAs = [...records.notices, ...binding.notices];
+    return { isWhole, countries, readAs, notices: [...explainRejected(file.shown, rejections, rows), ...warnings] };
   });
 }
 

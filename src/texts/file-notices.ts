@@ -6,8 +6,8 @@ import type { LeftOut } from '../plan/inputs/select-inputs.js';
 /** How each file was read, one text a file: all of it for the log, what is not usual for a person. */
 export function listFileNotices(steps: readonly PlannedStep[], screen?: Pick<Screen, 'directory'>): string[] {
   return gatherByFile(steps).flatMap(({ file, path, notices }) => {
-    const said = screen === undefined ? notices : notices.filter((notice) => !USUAL.test(notice));
-    return said.length === 0 ? [] : [`${screen === undefined ? file : showPath(screen, path)}: ${said.join('; ')}`];
+    if (screen !== undefined) return describeReading(showPath(screen, path), notices);
+    return notices.length === 0 ? [] : [`${file}: ${notices.join('; ')}`];
   });
 }
 
@@ -19,6 +19,12 @@ function gatherByFile(steps: readonly PlannedStep[]): { file: string; path: stri
     files.set(path, known);
   }
   return [...files.values()].map((each) => ({ ...each, notices: [...each.notices] }));
+}
+
+/** How a file was read, where that is not usual: one text, or none. */
+export function describeReading(file: string, notices: readonly string[]): string[] {
+  const said = notices.filter((notice) => !USUAL.test(notice));
+  return said.length === 0 ? [] : [`${file}: ${said.join('; ')}`];
 }
 
 /** UTF-8 and commas are what anyone expects. */

@@ -31,6 +31,7 @@ import { readMessages } from '../service/areas/chat.js';
 import { readSession } from '../service/areas/verification.js';
 import { type CallService, defineEndpoint } from '../service/endpoint.js';
 import type { Files } from '../storage/files.js';
+import { describeReading } from '../texts/file-notices.js';
 import { defineVerb, json, theJob, yes } from './verb.js';
 
 interface Findings {
@@ -146,7 +147,9 @@ async function checkFiles(
   const heads: InputHead[] = [];
   for (const file of inputs) {
     const head = await checkInputHead(file, { step, number, findSuppressed }, { reader, problems });
-    if (head !== undefined) heads.push(head);
+    if (head === undefined) continue;
+    heads.push(head);
+    notices.push(...describeReading(file.shown, head.readAs));
   }
   const figures = suppression.figures(new Set(heads.flatMap(({ countries }) => countries)).size);
   notices.push(...heads.flatMap((head) => head.notices), ...figures.flatMap((each) => warnOfList(each) ?? []));

@@ -199,6 +199,21 @@ describe('check', () => {
     expect(await saidOf('')).not.toContain('no country');
   });
 
+  it.each([
+    ['mobile,name,\n+6591234567,Ann,en\n', 'columns without a name cannot be used: 3'],
+    ['mobile,name,lang,lang\n+6591234567,Ann,en,en\n', 'columns 3 and 4 have the same name and are numbered'],
+    ['Mobile,name\n+6591234567,Ann\n', 'its column "Mobile" is taken for "mobile"'],
+    ['mobile;name\n+6591234567;Ann\n', 'the delimiter is ";", found from the header'],
+    ['mobile,name\n', 'it holds a header and no rows'],
+    [GOOD, undefined],
+  ])('says how a file is read where that is not usual, as the plan does: %j', async (people, notice) => {
+    const { terminal, said } = aTerminal({ isStdoutTerminal: true });
+    expect(await checkJob({ job: aJobFile({ 'people.csv': people }), json: undefined }, terminal)).toBe(0);
+    const text = said.stdout.replace(/\s+/g, ' ');
+    if (notice === undefined) expect(text).not.toContain('people.csv: the');
+    else expect(text).toContain(`people.csv: ${notice}`);
+  });
+
   it('does not read a long file to its end: a key of NDJSON may still come', async () => {
     const rows = '{"mobile":"+6591234567"}\n'.repeat(40_000);
     const ndjson = aJobFile({ 'people.ndjson': `${rows}{"name":"Ann"}\n` }, { input: 'people.ndjson' });
