@@ -3,6 +3,8 @@ import { callOnce } from '../command/single-call.js';
 import { UserError } from '../domain/errors.js';
 import { omitUndefined } from '../domain/is-object.js';
 import { QUEUE_ASSIGNMENT } from '../domain/service-facts.js';
+import { readField } from '../normalize/contact.js';
+import { normalizeNumber } from '../normalize/number/number.js';
 import {
   type ConversationUser,
   createChannel,
@@ -73,8 +75,8 @@ const update = defineBelow(
     flags: {
       queue: text('Id of the queue'),
       name: text("The customer's name"),
-      email: text("The customer's e-mail address"),
-      phone: text("The customer's number"),
+      email: { ...text("The customer's e-mail address"), coerce: readEmail },
+      phone: { ...text("The customer's number, international (+6591234567)"), coerce: readPhone },
       language: text("The customer's language, such as en or zh-CN"),
       ...single,
     },
@@ -105,6 +107,21 @@ const update = defineBelow(
     },
   },
 );
+
+/** As a step of a job reads it. */
+function readEmail(email: string): string {
+  const read = readField('email', email.trim());
+  if ('value' in read) return read.value;
+  throw new UserError('bad-flag', `Cannot use --email: ${read.reason.replace(/^The value/, 'it')}`);
+}
+
+function readPhone(phone: string): string {
+  const read = normalizeNumber(phone, undefined);
+  if (read.ok) return read.e164;
+  throw new UserError('bad-flag', `Cannot use --phone: ${read.reason.replace(/^The cell/, 'it')}`, {
+    hint: 'Give an international number, such as +6591234567.',
+  });
+}
 
 const send = defineBelow('send <conversation> <text>', 'Send a message into a conversation, as its customer', {
   args: { conversation: argument('Id of the conversation'), text: argument('Text of the message') },

@@ -25,7 +25,7 @@ test('gateway makes a webhook and a channel, moves a queued conversation, and sa
     body: JSON.stringify({ channelId, user: { name: 'Ann' } }),
   });
   const { conversationId: id } = (await answer.json()) as { conversationId: string };
-  expect(await run('update', id, '--queue', '101', '--email', 'ann@example.com')).toBe(0);
+  expect(await run('update', id, '--queue', '101', '--email', 'ann@example.com', '--phone', '+65 9123 4567')).toBe(0);
   expect(json()).toMatchObject({ conversationId: id });
   expect(await run('send', id, 'Are you there?')).toBe(0);
   expect(json()).toMatchObject({ conversationId: id });
@@ -51,6 +51,9 @@ test('gateway is refused for a conversation that no one knows, whose id is sent 
 test.each([
   [['webhook', 'desk', 'hooks.example.com/hook/s3cret'], 'its URL is not an address'],
   [['update', '5'], 'no change is given'],
+  [['update', '5', '--email', 'ann@'], 'Cannot use --email: it is not an email address'],
+  [['update', '5', '--phone', '91234567'], 'Cannot use --phone: '],
+  [['update', '5', '--phone', '+65912345'], 'Cannot use --phone: '],
   [['send', '5', ' '], 'Cannot use <text>: it is empty'],
 ])('gateway refuses %j, and calls no one', async (words, message) => {
   const { run, requests } = await aGateway();
