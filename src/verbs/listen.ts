@@ -19,8 +19,8 @@ import type { Files } from '../storage/files.js';
 import { acquireLock, readLockOwner } from '../storage/lock.js';
 import { defineVerb, host, json, metricsPort, port, readAs, text } from './verb.js';
 
-/** What `openssl rand -base64 12` gives. */
-const SHORT_SECRET = 16;
+/** Of letters and digits more than can be tried; five are tried in hours. */
+const LEAST_SECRET = 16;
 
 /**
  * `volley listen`: webhook events and delivery receipts into a file, until a signal. Its first line on stdout is JSON;
@@ -153,9 +153,12 @@ async function readOwnSecret(
   if (secretEnv === undefined && secretFile === undefined) return undefined;
   const source = secretFile === undefined ? { env: secretEnv ?? '' } : { file: resolve(secretFile) };
   const secret = await keepSecret(source, 'the secret of the listener', context);
-  if (secret.length < SHORT_SECRET)
-    context.log.warn(`the secret has fewer than ${SHORT_SECRET} characters: it may be guessed`);
-  return secret;
+  if (secret.length >= LEAST_SECRET) return secret;
+  throw new UserError(
+    'bad-credentials',
+    `Cannot listen: the secret has fewer than ${LEAST_SECRET} characters and may be guessed, expected at least so many`,
+    { hint: 'Who has it can write opt-outs, and receipts that settle rows. `openssl rand -hex 24` makes one.' },
+  );
 }
 
 /** Beside the file, links followed, in a directory of its own: one listener at a time, also on a shared volume. */

@@ -87,17 +87,27 @@ describe('volley listen', () => {
     expect(command.listeners.size).toBe(0);
   });
 
-  test('reads the secret from a file, and warns of a short one without saying it', async () => {
+  test('refuses a secret that may be guessed, without saying it', async () => {
+    const error = await aCommand({ HOOK_SECRET: 'fifteen-letters' })
+      .listen({ secretEnv: 'HOOK_SECRET' })
+      .catch((thrown) => thrown);
+    expect(error).toMatchObject({
+      code: 'bad-credentials',
+      message: expect.stringContaining('fewer than 16 characters'),
+    });
+    expect(error.message).not.toContain('fifteen-letters');
+  });
+
+  test('reads the secret from a file', async () => {
     const command = aCommand();
     const secretFile = join(command.directory, 'secret');
-    writeFileSync(secretFile, 'short-1\n');
+    writeFileSync(secretFile, 'sixteen-letters-\n');
     const ended = command.listen({ secretFile, json: false });
     const { origin } = await command.firstLine();
-    expect(await post(`${origin}/hook/short-1`, { a: 1 })).toBe(200);
+    expect(await post(`${origin}/hook/sixteen-letters-`, { a: 1 })).toBe(200);
     command.signal();
     await ended;
-    expect(command.said.stderr).toContain('fewer than 16 characters');
-    expect(command.said.stderr).not.toContain('short-1');
+    expect(command.said.stderr).not.toContain('sixteen-letters-');
     expect(command.said.stdout.split('\n').slice(1).join('\n')).toBe(
       '1 events received, 1 written, 0 duplicates, 1 of unknown kind, 0 bad bodies, 0 refused, 0 turned away, 0 connections dropped\n' +
         `  → ${command.output}\n`,
