@@ -31,6 +31,8 @@ export const console = defineVerb({
     host: {
       ...text('Address to listen on; one that is not of this machine alone takes --users and --origin'),
       default: LOOPBACK,
+      // The name may be an IPv6 address alone, which the link would not name.
+      coerce: (given: string) => (given === 'localhost' ? LOOPBACK : given),
     },
     origin: {
       ...readAs(

@@ -109,3 +109,11 @@ test.each([
   const { error, exitCode } = readFailure(await new AConsole().run(...flags).ended);
   expect([exitCode, error.message]).toEqual([2, expect.stringContaining(said)]);
 });
+
+test('a console by the name of this machine is that of its address', async () => {
+  const console = new AConsole();
+  await console.start('--host', 'localhost');
+  expect(console.origin).toMatch(/^http:\/\/127\.0\.0\.1:/);
+  expect((await console.enter()).status).toBe(303);
+  await console.end();
+});
