@@ -23,6 +23,7 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
     expect(JSON.parse((await console.post('/c/sale/columns.json', choice)).text).said).toContain(said);
     const other = await console.post('/c/sale/columns', { ...choice, country: 'GE', count: '1' });
     expect(textOf(other)).toContain('in 1 of 4 rows, those without + as numbers of Georgia');
+    expect(textOf(other)).toContain('volley init people.csv --destination mobile --country GE');
     expect(console.files('sale').includes('job.yaml') ? console.jobOf('sale') : undefined).toBe(before);
   });
 

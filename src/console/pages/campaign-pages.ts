@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
+import { quoteWord } from '../../domain/errors.js';
 import { formatZoned } from '../../domain/stated-time.js';
 import { warnOfLandlines } from '../../guess/describe-guess.js';
 import type { NumberGuess } from '../../guess/guess-number.js';
@@ -110,6 +111,15 @@ export interface ColumnsShown {
 const MOST_COLUMNS = 40;
 const MOST_SAMPLE = 60;
 
+/** For a terminal: what the page shows as chosen. */
+function commandOf(chosen: string, country: string): string {
+  const flags = [
+    ['--destination', chosen],
+    ['--country', country],
+  ].filter(([, value]) => value !== '');
+  return ['volley init people.csv', ...flags.flat().map(quoteWord)].join(' ');
+}
+
 export function columnsPage(view: View, { file = '', sheet }: CampaignFolder, shown: ColumnsShown): PageAnswer {
   const { sheets = [], columns, samples, chosen, country } = shown;
   const doubt = findDoubt(shown) ?? '';
@@ -129,7 +139,7 @@ ${renderField(view, { id: 'country', label: 'Country of numbers without +', hint
     body: html`<h1>Which column has the phone numbers?</h1>
 ${renderForm(view, 'columns', form, html` data-count="${view.at}/columns.json"`)}
 <h2>What is in ${basename(file)}</h2>${table}${columns.length > MOST_COLUMNS ? html`<p class="dim">The first ${MOST_COLUMNS} of ${columns.length} columns.</p>` : NOTHING}`,
-    command: 'volley init people.csv --destination mobile --country SG',
+    command: commandOf(chosen, country),
   });
 }
 
