@@ -64,7 +64,7 @@ export async function withSending<T>(
       let sentUntilMs: number | undefined;
       const send: SendingJob['send'] = async (directory, plan, settings, pass) => {
         context.name({ run: plan.id });
-        if (waits) await waitUntilDue(settings, { log, clock, signal: stop.nothingNew });
+        if (waits) await waitUntilDue({ ...settings, name: job.name }, { log, clock, stop });
         assertDue({ ...settings, name: job.name }, clock);
         const othersSentMsAgo = sentUntilMs === undefined ? lock.lastOwnedMsAgo : clock.monotonicMs() - sentUntilMs;
         const sent = { directory, plan, lock, registry, settings, pass, othersSentMsAgo };

@@ -19,16 +19,23 @@ export function assertDue({ name, notBefore }: Pick<Job, 'name' | 'notBefore'>, 
   );
 }
 
-/** For `--wait`: returns once the job may send, or `signal` aborts. */
+/** For `--wait`: returns once the job may send. Throws UserError 'interrupted' where the stop is requested before that. */
 export async function waitUntilDue(
-  { notBefore }: Pick<Job, 'notBefore'>,
-  { log, clock, signal }: { log: Log; clock: Clock; signal: AbortSignal },
+  { name, notBefore }: Pick<Job, 'name' | 'notBefore'>,
+  { log, clock, stop }: { log: Log; clock: Clock; stop: StopSwitch },
 ): Promise<void> {
   if (notBefore === undefined || millisecondsOf(notBefore) <= clock.now()) return;
   log.info(`waiting until ${formatTime(notBefore)} (notBefore), ${formatAhead(notBefore, clock.now())}`, {
     event: 'waiting',
   });
-  await sleepUntil(millisecondsOf(notBefore), clock, signal);
+  await sleepUntil(millisecondsOf(notBefore), clock, stop.nothingNew);
+  if (millisecondsOf(notBefore) <= clock.now()) return;
+  const what = stop.reason?.detail ?? 'a signal';
+  throw new UserError(
+    'interrupted',
+    `Cannot run job ${name}: ${what} came while it waited until ${formatTime(notBefore)} (notBefore)`,
+    { hint: 'Nothing was sent. The same command waits again.' },
+  );
 }
 
 /** Whether the time has passed after which the job may not send. */

@@ -45,6 +45,23 @@ test('run and apply post how they ended: finished, idle, in doubt, refused by a 
   expect(bodies.join()).not.toMatch(/Nobody|P1\b|Hi |91000|"12"/);
 });
 
+test('a signal while it waits for notBefore is posted, as while it waits for its window; a run before its time is not', async () => {
+  const workspace = await aWorkspace();
+  const { base: url, bodies } = await aRecorder();
+  workspace.write('people.csv', people(2));
+  workspace.change({ notify: { url }, notBefore: new Date(Date.now() + 3_600_000).toISOString() });
+  expect((await workspace.run()).code).toBe(75);
+  expect(bodies).toEqual([]);
+
+  const waiting = workspace.start(['run', 'job.yaml', '--wait']);
+  await waiting.says('waiting until');
+  waiting.signal('SIGTERM');
+  expect((await waiting.ended).code).toBe(75);
+
+  const error = { code: 'interrupted', message: expect.stringContaining('SIGTERM came while it waited until') };
+  expect(bodies.map((body) => JSON.parse(body))).toMatchObject([{ event: 'failure', exitCode: 75, error }]);
+});
+
 test('the reason that is posted is that of the log: the first problem of the plan, without the columns of a file', async () => {
   const workspace = await aWorkspace();
   const { base: url, bodies } = await aRecorder();

@@ -29,7 +29,7 @@ test('a wait ends at its time by the wall clock, also where that is set meanwhil
   const log = { info: (text: string) => said.push(text), warn: () => {}, error: () => {} };
   const notBefore = at(clock, 3_600_000);
   let isOver = false;
-  const waiting = waitUntilDue({ notBefore }, { log, clock, signal: new AbortController().signal }).then(() => {
+  const waiting = waitUntilDue({ name: 'sale', notBefore }, { log, clock, stop: new StopSwitch() }).then(() => {
     isOver = true;
   });
   await clock.pass(60_000);
@@ -43,11 +43,17 @@ test('a wait ends at its time by the wall clock, also where that is set meanwhil
   expect(said).toEqual([`waiting until ${formatTime(notBefore)} (notBefore), in 60 min`]);
 });
 
-test('a wait ends with its signal', async () => {
+test('a wait that a signal ends was interrupted, unless its time had come', async () => {
   const clock = new FakeClock();
-  const signal = AbortSignal.abort();
+  const stop = new StopSwitch();
+  stop.request('interrupted', 'SIGTERM');
   const log = { info: () => {}, warn: () => {}, error: () => {} };
-  await waitUntilDue({ notBefore: at(clock, 1000) }, { log, clock, signal });
+  const notBefore = at(clock, 1000);
+  await expect(waitUntilDue({ name: 'sale', notBefore }, { log, clock, stop })).rejects.toMatchObject({
+    code: 'interrupted',
+    message: `Cannot run job sale: SIGTERM came while it waited until ${formatTime(notBefore)} (notBefore)`,
+  });
+  await waitUntilDue({ name: 'sale', notBefore: at(clock, 0) }, { log, clock, stop });
 });
 
 test('a run is stopped as soon as the time after which it may not send has passed, unless it ended before', async () => {
