@@ -57,7 +57,7 @@ async function planSource(source: string | WrittenJob, options: PlanOptions): Pr
   };
 }
 
-/** JSON is YAML: the object is read like a file, and places of problems are line and column of its JSON text. */
+/** JSON is YAML: the object is read like a file, and places of problems are line and column of its JSON text, `object:5:12`: no file is named, as there is none. */
 function readJobObject(job: WrittenJob, directory: string): Job {
   if (typeof job !== 'object' || job === null) {
     throw new UserError('bad-job', 'Cannot use the job: expected an object or the path of a job file');
@@ -68,7 +68,7 @@ function readJobObject(job: WrittenJob, directory: string): Job {
       hint: 'Add a name: it identifies the runs of the job, and for each name a file is sent once.',
     });
   }
-  return parseJob(JSON.stringify(job, undefined, 2), resolve(directory, 'job'));
+  return parseJob(JSON.stringify(job, undefined, 2), 'object', { file: resolve(directory, 'job') });
 }
 
 function describeStep(step: PlannedStep): PlannedRunStep {

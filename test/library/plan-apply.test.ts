@@ -41,6 +41,16 @@ test('a job that is an object must have a name, as it has no file to be named fo
   expect(existsSync(join(directory, 'out'))).toBe(false);
 });
 
+test('what is wrong with a job that is an object is placed in no file', async () => {
+  const { job, directory } = aJobFolder();
+  for (const changes of [{ output: 5 }, { output: 5, repeat: 'daily' }]) {
+    const error = await plan({ ...job, ...changes } as unknown as WrittenJob, { directory }).catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'bad-job', message: expect.stringMatching(/object:\d+:\d+/) });
+    expect(error.problems[0]).toMatchObject({ where: expect.stringMatching(/^object:\d+:\d+$/), key: 'output' });
+    expect(error.message + JSON.stringify(error.problems)).not.toContain(directory);
+  }
+});
+
 test('of several problems the message says how many there are, and the first', async () => {
   const { file, directory } = aJobFolder({ output: 5, repeat: 'daily', failOn: 'never' });
   const error = await plan(file).catch((thrown) => thrown);
