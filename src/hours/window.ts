@@ -26,8 +26,6 @@ const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
 const SEARCHED_MINUTES = 14 * DAY_MINUTES;
 export const SEARCHED_MS: number = SEARCHED_MINUTES * MINUTE_MS;
-/** More than clocks are put forward (by three hours at Casey), save where a country crosses the date line. */
-const MOST_SKIPPED_MINUTES = 240;
 
 /** Minutes since midnight; undefined for a text that is no time of a day. */
 export function parseMinutes(text: string): number | undefined {
@@ -77,10 +75,11 @@ export class OpeningHours {
     });
   }
 
-  /** In which a closed zone certainly does not open, as long as clocks are not put forward by more. At least 1. */
+  /** In which a closed zone does not open: to its next opening by today's clock; 1 where the clock is put forward or back before that. */
   #minutesToPass(zone: string, minute: number): number {
     const ahead = this.#from - this.#read(zone, minute).minute;
-    return Math.max(1, (ahead > 0 ? ahead : ahead + DAY_MINUTES) - MOST_SKIPPED_MINUTES);
+    const minutes = ahead > 0 ? ahead : ahead + DAY_MINUTES;
+    return this.#read(zone, minute + minutes).minute === this.#from ? minutes : 1;
   }
 
   #read(zone: string, minute: number): LocalMinute {

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { type Problem, UserError } from '../domain/errors.js';
+import { type Problem, quoteWord, UserError } from '../domain/errors.js';
 import type { Job, Step } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
 import { areasOf } from '../kinds/kinds.js';
@@ -11,24 +11,29 @@ import type { Files } from '../storage/files.js';
  * Resumes an unfinished run with a job file that may have changed: credentials, limits, guards and timeouts come from
  * the current job; what is sent, and to which account, from the plan; who gets nothing, from the lists of both. Refuses another account.
  */
-export function joinSettings(plan: Plan, job: Job): Job {
-  const planned = plan.job.service;
-  const now = job.service;
-  const areas = areasOf(plan.job.steps);
-  if (areas.some((area) => accountOf(planned, area) !== accountOf(now, area))) {
-    throw new UserError(
-      'plan-mismatch',
-      `Cannot resume run ${plan.id}: it was planned for account ${planned.account} (${planned.subAccountId}), the job now names another account or address`,
-      { hint: 'Finish it with `volley apply` and its directory, or set the job back; then run the job again.' },
-    );
-  }
+export function joinSettings(plan: Plan, job: Job, directory: string): Job {
+  const run = quoteWord(directory);
+  const hint =
+    `If the job is wrong now, set it back; to finish the run as it was planned: \`volley apply ${run}\`. If it was planned for the wrong one: ` +
+    `\`volley abandon ${run}\`, then run the job. It plans the files anew, and knows nothing of what this run sent.`;
+  assertSameAccount(plan, job, { task: 'resume', hint });
   const steps = plan.job.steps.map((step, index): Step => {
     const current = job.steps[index];
     if (current?.kind !== step.kind) return step;
     return { ...step, limits: current.limits, suppress: joinLists(plan.job, job, index) };
   });
   const { guards, notBefore, notAfter, cluster } = job;
-  return { ...plan.job, service: now, guards, steps, notBefore, notAfter, cluster };
+  return { ...plan.job, service: job.service, guards, steps, notBefore, notAfter, cluster };
+}
+
+function assertSameAccount(plan: Plan, job: Job, { task, hint }: { task: string; hint: string }): void {
+  const planned = plan.job.service;
+  if (areasOf(plan.job.steps).every((area) => accountOf(planned, area) === accountOf(job.service, area))) return;
+  throw new UserError(
+    'plan-mismatch',
+    `Cannot ${task} run ${plan.id}: it was planned for account ${planned.account} (${planned.subAccountId}), the job now names another account or address`,
+    { hint },
+  );
 }
 
 /** Lists that were taken out of the job since the plan was made still count; a job that was moved has its lists where it is now. */
@@ -54,7 +59,8 @@ export function assertSameJob(plan: Plan, job: Job): Job {
       { hint: 'Give the job file that the run was planned from.' },
     );
   }
-  joinSettings(plan, job);
+  const hint = `Set the job back to retry rows of that run. For the account of now, run the job once the run is over or abandoned: it plans the files anew, and knows nothing of what this run sent.`;
+  assertSameAccount(plan, job, { task: 'retry rows of', hint });
   return job;
 }
 

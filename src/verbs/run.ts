@@ -200,7 +200,7 @@ async function finishRun(
   if (past.state === 'finished') return sending.send(past.directory, past.plan, past.plan.job);
   if (answer.first !== undefined) assertSampled(past, answer.first, context);
   await assertNotRefused(env.files, past);
-  const settings = joinSettings(past.plan, job);
+  const settings = joinSettings(past.plan, job, past.directory);
   await endSoon(context, 'finish the run', () =>
     assertMaySend(context, registry, { ...past, guards: job.guards, pass, history }),
   );

@@ -137,3 +137,14 @@ test('clocks that are put forward by three hours hide no opening', () => {
     Date.parse('2021-10-02T16:01:00Z'),
   );
 });
+
+test('clocks that are put back open a window once more', () => {
+  const night = new OpeningHours({ days: DAYS, from: '02:30', to: '02:45' });
+  expect(night.findNextOpening(['Europe/Berlin'], Date.parse('2026-10-25T00:50:00Z'))).toBe(
+    Date.parse('2026-10-25T01:30:00Z'),
+  );
+  const evening = new OpeningHours({ days: ['sat'], from: '18:00', to: '23:30' });
+  expect(evening.findNextOpening(['Asia/Beirut'], Date.parse('2026-10-24T20:45:00Z'))).toBe(
+    Date.parse('2026-10-24T21:00:00Z'),
+  );
+});
