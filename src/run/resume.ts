@@ -12,10 +12,9 @@ import type { Files } from '../storage/files.js';
  * the current job; what is sent, and to which account, from the plan; who gets nothing, from the lists of both. Refuses another account.
  */
 export function joinSettings(plan: Plan, job: Job, directory: string): Job {
-  const run = quoteWord(directory);
   const hint =
-    `If the job is wrong now, set it back; to finish the run as it was planned: \`volley apply ${run}\`. If it was planned for the wrong one: ` +
-    `\`volley abandon ${run}\`, then run the job. It plans the files anew, and knows nothing of what this run sent.`;
+    `If the job is wrong now, set it back, or finish the run as it was planned with \`volley apply ${quoteWord(directory)}\`. If it was planned for the wrong one, ` +
+    `let it go with \`volley abandon ${quoteWord(directory)}\`, then run the job: it plans the files anew, and counts nothing that this run sent as sent.`;
   assertSameAccount(plan, job, { task: 'resume', hint });
   const steps = plan.job.steps.map((step, index): Step => {
     const current = job.steps[index];
@@ -59,7 +58,8 @@ export function assertSameJob(plan: Plan, job: Job): Job {
       { hint: 'Give the job file that the run was planned from.' },
     );
   }
-  const hint = `Set the job back to retry rows of that run. For the account of now, run the job once the run is over or abandoned: it plans the files anew, and knows nothing of what this run sent.`;
+  const hint =
+    'Set the job back to retry rows of that run. For the account of now, run the job once that run is finished or abandoned: it plans the files anew, and counts nothing that this run sent as sent.';
   assertSameAccount(plan, job, { task: 'retry rows of', hint });
   return job;
 }

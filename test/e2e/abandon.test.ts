@@ -30,6 +30,26 @@ const nobodyTwice = async (workspace: Workspace) => {
 };
 
 describe('abandon', () => {
+  test('what is advised where a run was planned for the wrong account, followed to the letter, sends every row for the right one', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(30));
+    workspace.change({ service: { subAccountId: 'mistyped_hq' } });
+    expect((await workspace.run()).code).toBe(4);
+
+    workspace.change({});
+    const { error } = await workspace.refused('run', 'job.yaml');
+    expect(error.code).toBe('plan-mismatch');
+    const [, wrong = ''] = /volley abandon (\S+)`, then run the job/.exec(error.hint ?? '') ?? [];
+    const retry = await workspace.refused('retry', wrong, '--only', 'unprocessed', '--job', 'job.yaml');
+    expect([retry.error.message, retry.error.hint]).toEqual([
+      expect.stringContaining('Cannot retry rows of run'),
+      expect.stringContaining('run the job once that run is finished or abandoned'),
+    ]);
+    await workspace.told('abandon', wrong);
+    expect(await workspace.run()).toMatchObject({ code: 0, summary: { balance: { read: 30, accepted: 30 } } });
+    expect(await workspace.destinations()).toEqual(numbersOf(30));
+  });
+
   test('a run that died never sends again: what it sent stays, what was under way is in doubt, the rest goes to another plan', async () => {
     const { workspace, run } = await aStoppedRun();
     const balance = { read: 30, accepted: 10, inDoubt: 10, unprocessed: 10 };

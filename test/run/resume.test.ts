@@ -20,7 +20,11 @@ describe('an unfinished run under a job that was fixed', () => {
     const service = aService({ credentials: { sms: { apiKey: { env: 'OTHER' } } }, giveUpAfterSeconds: 1 });
     const guards = { ...job.guards, maxFailedPercent: 3 };
     const slow = someLimits({ requestsPerSecond: 1 });
-    const joined = joinSettings(plan, { ...job, service, guards, steps: [job.steps[0]!, anSmsStep({ limits: slow })] });
+    const joined = joinSettings(
+      plan,
+      { ...job, service, guards, steps: [job.steps[0]!, anSmsStep({ limits: slow })] },
+      'RUN',
+    );
     expect(joined.service).toBe(service);
     expect(joined.guards).toBe(guards);
     expect(joined.steps.map(({ limits }) => limits)).toEqual([someLimits(), slow]);
@@ -28,12 +32,12 @@ describe('an unfinished run under a job that was fixed', () => {
 
   it('sends what was planned', () => {
     const steps = [job.steps[0]!, anSmsStep({ template: aTemplate({ text: 'Other' }), batchSize: 1 })];
-    expect(joinSettings(plan, { ...job, steps }).steps[1]).toEqual(plan.job.steps[1]);
+    expect(joinSettings(plan, { ...job, steps }, 'RUN').steps[1]).toEqual(plan.job.steps[1]);
   });
 
   it('keeps its limits where the job has another step, or none, in that place', () => {
     const slow = someLimits({ requestsPerSecond: 1 });
-    expect(joinSettings(plan, { ...job, steps: [anSmsStep({ limits: slow })] }).steps).toEqual(plan.job.steps);
+    expect(joinSettings(plan, { ...job, steps: [anSmsStep({ limits: slow })] }, 'RUN').steps).toEqual(plan.job.steps);
   });
 
   it.each([
@@ -43,7 +47,7 @@ describe('an unfinished run under a job that was fixed', () => {
     ['address', { bases: { ...aService().bases, sms: 'https://elsewhere.test' } }],
     ['sandbox', { sandbox: true }],
   ])('is refused where the %s is another', (_what, changes) => {
-    expect(() => joinSettings(plan, { ...job, service: aService(changes) })).toThrow(
+    expect(() => joinSettings(plan, { ...job, service: aService(changes) }, 'RUN')).toThrow(
       expect.objectContaining({
         code: 'plan-mismatch',
         message: expect.stringContaining(`Cannot resume run ${plan.id}`),
@@ -53,11 +57,11 @@ describe('an unfinished run under a job that was fixed', () => {
 
   it('is not refused where a name of the account is fixed that no request holds', async () => {
     const { plan: ofMessages, job: sms } = await aPlan({ job: { steps: [anSmsStep()] } });
-    expect(() => joinSettings(ofMessages, { ...sms, service: aService({ account: 'other' }) })).not.toThrow();
+    expect(() => joinSettings(ofMessages, { ...sms, service: aService({ account: 'other' }) }, 'RUN')).not.toThrow();
   });
 
   it('is not refused where the job now sends elsewhere than its own directory', () => {
-    expect(() => joinSettings(plan, { ...aJob(), directory: '/elsewhere' })).not.toThrow();
+    expect(() => joinSettings(plan, { ...aJob(), directory: '/elsewhere' }, 'RUN')).not.toThrow();
   });
 });
 
