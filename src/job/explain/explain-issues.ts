@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { AREAS, KINDS } from '../../domain/areas.js';
 import { suggestNearest } from '../../domain/suggest.js';
 import { findHome } from '../schema/json-schema.js';
 import { SECRET_EXPECTED } from '../schema/service.js';
@@ -59,6 +60,9 @@ const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
   ramp: 'canary rampup rollout sample stages',
 };
 
+/** How steps are called, by their kinds and areas. */
+const STEPS: ReadonlySet<string> = new Set([...AREAS, ...Object.keys(KINDS)]);
+
 /** A key that `known` does not have, and where it belongs. */
 function explainUnknownKey(key: string, known: readonly string[], path: Path, job: unknown): IssueFinding {
   const at = [...path, key];
@@ -68,13 +72,13 @@ function explainUnknownKey(key: string, known: readonly string[], path: Path, jo
   const meant = known.find((each) => NAMES_ELSEWHERE[each]?.split(' ').includes(word));
   const nearest = meant ?? suggestNearest(key, known);
   if (nearest !== undefined) return { at, message: `${so}, expected ${nearest}`, hint: `Did you mean ${nearest}?` };
+  const expected = `${so}, expected ${known.length === 1 ? '' : 'one of '}${known.join(', ')}`;
+  // Other maps have keys that are called so.
+  if (path.at(-1) === 'limits' && STEPS.has(key))
+    return { at, message: expected, hint: 'Give the step limits of its own.' };
   const isStep = path[0] === 'steps' && path.length === 2;
   const home = findHome(key, path, isStep ? valueAt(job, [...path, 'kind']) : undefined);
-  return {
-    at,
-    message: `${so}, expected ${known.length === 1 ? '' : 'one of '}${known.join(', ')}`,
-    hint: home === undefined ? 'Remove it.' : `It belongs in ${home}.`,
-  };
+  return { at, message: expected, hint: home === undefined ? 'Remove it.' : `It belongs in ${home}.` };
 }
 
 /** "<key> is <what it is>, expected …", and how to fix what YAML read differently from what was meant. */
