@@ -41,6 +41,7 @@ const HELP = {
   volley_events_total:
     'Deliveries of events, by outcome: written, duplicate, bad (no JSON object), refused (wrong secret) or busy; dropped: connections closed at once.',
   volley_listener_accepting: '1 while events are accepted, 0 once the file cannot be written.',
+  volley_listener_disk_available_bytes: 'What is free on the disk that holds the events of the listener.',
 } as const;
 
 type Name = keyof typeof HELP;

@@ -76,7 +76,7 @@ export const listen = defineVerb({
           if (kind === 'receipt') joining?.noteReceipt();
         };
         const lockOutput = () => lockFile(output, context);
-        if (metricsPort !== undefined) metrics = await openMetrics(flags, context);
+        if (metricsPort !== undefined) metrics = await openMetrics(flags, output, context);
         const onArrived = optOuts?.onArrived;
         const deps = { secret, onArrived, onWritten, lockOutput, files, clock, log };
         const listener = await startListener({ host, port, output, ...deps });
@@ -122,9 +122,9 @@ export const listen = defineVerb({
     }),
 });
 
-async function openMetrics(flags: MetricsFlags, context: Context) {
+async function openMetrics(flags: MetricsFlags, output: string, context: Context) {
   const { ListenMetrics } = await import('../observe/listen-metrics.js');
-  return ListenMetrics.serve(flags, context);
+  return ListenMetrics.serve(flags, output, context);
 }
 
 function chooseOutput(

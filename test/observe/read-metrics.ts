@@ -21,7 +21,7 @@ export const METRICS: Readonly<Record<string, readonly MetricFacts[]>> = {
   'Of what is sent': sent,
   'Of a run': besideSent(new RunMetrics(nodeEnv)),
   'Of a worker': besideSent(new WorkMetrics()),
-  'Of the listener': listOwn(new ListenMetrics()),
+  'Of the listener': listOwn(new ListenMetrics(async () => undefined)),
 };
 
 /** The samples of a text for Prometheus: name with its labels, in the order of their names, and value. */

@@ -70,6 +70,7 @@ describe('volley listen', () => {
     );
     expect(counts).toEqual([1, 1, 0, 1, 0, 0]);
     expect(samples.get('volley_listener_accepting')).toBe(1);
+    expect(samples.get('volley_listener_disk_available_bytes')).toBeGreaterThan(0);
     expect((await fetch(`${origin}/metrics`, { headers: { connection: 'close' } })).status).toBe(404);
     const taken = { metricsPort: Number(new URL(at).port) };
     await expect(aCommand().listen(taken)).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });

@@ -58,12 +58,13 @@ test('there is an alert for each of what must not go unseen', () => {
     'VolleyNoLeader',
     'VolleyDatabaseLost',
     'VolleyDatabaseSlow',
+    'VolleyListenerDiskAlmostFull',
     'VolleyListenerNotAccepting',
   ]);
 });
 
 test.skipIf(promtool.isMissing)(promtool.title('promtool accepts the alerts, and each fires when it should'), () => {
-  expect(runPromtool('check', 'rules', `${KIT}alerts.yaml`)).toContain('12 rules found');
+  expect(runPromtool('check', 'rules', `${KIT}alerts.yaml`)).toContain('13 rules found');
   expect(runPromtool('test', 'rules', CASES)).toContain('SUCCESS');
 });
 
