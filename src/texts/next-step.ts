@@ -56,8 +56,7 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
     const so = `${wereNotSent(balance.unprocessed)}, and this run never sends them: make a plan to send them`;
     return retry(so, nameUnsent(summary));
   }
-  if (summary.takenBackAt !== undefined && countTakenBack(summary) > 0)
-    return sentAgain === undefined ? nextOfTakenBack(run, job, screen) : nextOfSentAgain(sentAgain);
+  if (summary.takenBackAt !== undefined && countTakenBack(summary) > 0) return nextOfTakenBack(run, view, screen);
   const rest = () => (balance.rejected > 0 ? nextOfRejected(summary, view, screen) : nextOfHeld(summary, retry));
   return nextOfUnsent(summary, retry) ?? rest();
 }
@@ -122,7 +121,12 @@ function nextOfStage({ directory, plan, stop, steps }: Summary, job: string | un
 }
 
 /** Of messages that a cancel took back; `job`: as the person named its file. */
-export function nextOfTakenBack(run: string, job: string | undefined, screen: Screen): NextStep {
+export function nextOfTakenBack(
+  run: string,
+  { job, sentAgain }: Pick<NextStepView, 'job' | 'sentAgain'>,
+  screen: Screen,
+): NextStep {
+  if (sentAgain !== undefined) return nextOfSentAgain(sentAgain);
   const command = showCommand(screen, 'retry', showPath(screen, run), '--only', 'not-sent', ...jobFlag(job, screen));
   return { what: `to send them under a corrected text: correct the job, then${withJob(job)}`, command };
 }
@@ -134,7 +138,7 @@ export function nextOfRest(
   screen: Screen,
 ): NextStep {
   const run = showPath(screen, directory);
-  if (next === 'cancelled') return nextOfTakenBack(run, job, screen);
+  if (next === 'cancelled') return nextOfTakenBack(run, { job }, screen);
   if (next === 'apply') return { what: 'send that plan', command: showCommand(screen, 'apply', run) };
   if (next === 'resume') return { what: 'resume that run', command: resumeCommand(run, job, screen) };
   const command = showCommand(screen, 'retry', run, '--only', next, ...jobFlag(job, screen));

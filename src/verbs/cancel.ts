@@ -15,6 +15,7 @@ import type { Plan } from '../plan/format/plan-file.js';
 import { EXIT } from '../report/exit-code.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Summary } from '../report/summary.js';
+import { findSentAgain } from '../retry/claiming-plan.js';
 import { AreaUse } from '../run/send/area-use.js';
 import { callOnLane } from '../run/send/call-on-lane.js';
 import { cancelBatch } from '../service/areas/sms.js';
@@ -43,16 +44,18 @@ export const cancel = defineVerb({
     const { directory, plan, jobFile } = await openNamedRun(context, written);
     const waiting = findWaiting(plan, env.clock.now());
     const ended = await drainOnSignal(context, () =>
-      withRun(context, { directory, plan }, async (run) => ({
-        ...(await takeBack(run, waiting, context)),
-        summary: await run.report(),
-      })),
+      withRun(context, { directory, plan }, async (run) => {
+        const taken = await takeBack(run, waiting, context);
+        const summary = await run.report();
+        const sentAgain = findSentAgain(run.registry.state, plan, Date.parse(summary.startedAt ?? ''));
+        return { ...taken, summary, sentAgain };
+      }),
     );
-    const { summary, failure } = ended;
+    const { summary, failure, sentAgain } = ended;
     const counts = { ...ended.counts, ...countLeft(summary, waiting) };
     const { batches, cancelled, kept, inDoubt, refusals } = counts;
     context.name({ cancelled, kept, inDoubt });
-    const next = formatNextStep(nextOfTakenBack(directory, jobFile, screen), screen);
+    const next = formatNextStep(nextOfTakenBack(directory, { job: jobFile, sentAgain }, screen), screen);
     const text = formatCancelled(plan.id, counts, summary.takenBackAt, next);
     const figures = { batches, cancelled, kept, inDoubt, refusals, balance: summary.balance };
     const about = { job: plan.job.name, plan: plan.id, directory };

@@ -139,3 +139,12 @@ test('what was taken back and sent again with --again, saved anew with a byte or
   }
   expect(await numbers(workspace, false)).toEqual(numbersOf(30));
 });
+
+test('what is taken back after --again has sent it is not said to be retried', async () => {
+  const { workspace, summary } = await aScheduledRun(people(30));
+  const { plan } = (await workspace.run('--again')).summary;
+  const { stdout } = await workspace.volley('cancel', summary.directory, '--no-json');
+  expect(stdout).toContain(`run ${plan} has sent people.csv again since`);
+  expect(stdout).not.toContain('volley retry');
+  expect(await numbers(workspace, false)).toEqual(numbersOf(30));
+});
