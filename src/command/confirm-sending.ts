@@ -60,17 +60,17 @@ export async function confirmSending(
   const typed = await readAnswer(context);
   if (typed === undefined) terminal.writeStderr('\n');
   if (typed?.replaceAll(/[\s,]/g, '') === String(first.count)) return;
-  throw new UserError('not-confirmed', `Nothing was sent: the answer was not ${first.count}`, {
-    hint: `The plan is kept. To send it: \`${command}\`.`,
+  throw new UserError('not-confirmed', `Cannot send plan ${plan.id}: the answer was not ${first.count}`, {
+    hint: `Nothing was sent. The plan is kept. To send it: \`${command}\`.`,
   });
 }
 
 /** Undefined at the end of what is typed. A signal ends the command. */
 function readAnswer({ terminal, stop }: Context): Promise<string | undefined> {
-  const hint = 'Run the same command again.';
+  const hint = 'Nothing was sent. Run the same command again.';
   return new Promise((resolve, reject) => {
     const interrupt = () =>
-      reject(new UserError('interrupted', 'Nothing was sent: the question was interrupted', { hint }));
+      reject(new UserError('interrupted', 'Cannot send the plan: the question was interrupted', { hint }));
     if (stop.isRequested) return interrupt();
     stop.nothingNew.addEventListener('abort', interrupt, { once: true });
     terminal.readLine?.().then(resolve, reject);

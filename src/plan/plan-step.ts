@@ -222,8 +222,8 @@ async function planFile(
 
 function assertNotInterrupted({ signal }: PlanDeps): void {
   if (!signal.aborted) return;
-  throw new UserError('interrupted', 'Cannot plan the job: it was interrupted; nothing was sent', {
-    hint: 'Run the same command again.',
+  throw new UserError('interrupted', 'Cannot plan the job: it was interrupted', {
+    hint: 'Nothing was sent. Run the same command again.',
   });
 }
 

@@ -160,7 +160,7 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
   }
 }
 
-/** What is refused behind a run that the same command has finished: that one may have sent something. */
+/** What is refused behind a run that the same command has finished: that one may have sent something. That nothing was sent stands in hints alone. */
 function sayMore(failure: unknown): unknown {
   if (!(failure instanceof UserError)) return failure;
   const { code, message, hint, problems } = failure;

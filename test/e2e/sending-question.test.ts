@@ -28,8 +28,8 @@ test('run asks at a terminal before anything is sent; another answer keeps the p
   expect(refused.stderr).toContain('30 people · 1.50 EUR · from ACME · now, for about 1 s.\nType 30 to send: ');
   const error = {
     code: 'not-confirmed',
-    message: 'Nothing was sent: the answer was not 30',
-    hint: `The plan is kept. To send it: \`volley apply ${workspace.path(directory)} --confirm ${id}\`.`,
+    message: `Cannot send plan ${id}: the answer was not 30`,
+    hint: `Nothing was sent. The plan is kept. To send it: \`volley apply ${workspace.path(directory)} --confirm ${id}\`.`,
   };
   expect(readFailure(refused)).toMatchObject({ exitCode: 2, error });
   expect(workspace.requests()).toEqual([]);
@@ -76,7 +76,10 @@ test('what is left of a run is asked for when it is resumed, and what is new aft
 
   workspace.write('more.csv', people(5, 100));
   workspace.change({ steps: [anSmsStep({ input: { files: ['people.csv', 'more.csv'] } })] });
-  expect((await run('20', '6')).code).toBe(2);
+  const second = await run('20', '6');
+  expect(second.code).toBe(2);
+  expect(second.stdout + second.stderr).toContain('Nothing more was sent. The plan is kept.');
+  expect(second.stdout + second.stderr).not.toMatch(/nothing was sent/i);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
   expect((await at(['5'], 'run', 'job.yaml', '--again')).code).toBe(2);
   expect((await run(' 5\n')).code).toBe(0);

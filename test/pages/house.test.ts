@@ -42,6 +42,11 @@ test(`at most ${MOST_BAGS} types of src/ are bags that are handed around: Deps, 
   expect(bags.length, bags.join('\n')).toBeLessThanOrEqual(MOST_BAGS);
 });
 
+test('that nothing was sent is said in a hint, which says more behind a run that the same command has finished, and in no message', () => {
+  const CLAIM = /new UserError\(\s*'[^']+',\s*['`][^'`]*nothing was sent/gi;
+  expect(files.flatMap((path) => textOf(path).match(CLAIM) ?? [])).toEqual([]);
+});
+
 test('no two files of src/ have one name, save those of an area of the service', () => {
   expect(listMore(files, (path) => basename(path), 1).filter((name) => !OF_AREAS.includes(name))).toEqual([]);
 });
