@@ -8,7 +8,7 @@ import { EXIT } from '../report/exit-code.js';
  *   given   a path that a person wrote: a job, an input, a directory of theirs
  *   output  the output directory, or one above it that was to be made
  *   job     the directory of a job that stands already, and its lock
- *   run     a file of a run, or of a plan
+ *   run     a file of a run, or of a plan; any path, once the run has begun
  *   unknown no path says it: files that ran out, a pipe, a socket
  */
 export type DiskPlace = 'given' | 'output' | 'job' | 'run' | 'unknown';
@@ -50,7 +50,13 @@ export function exitCodeOfDisk({ code, place = 'unknown' }: Pick<DiskError, 'cod
 /** Adds to an error of the system where it occurred. `jobDirectory`: of the job that the command works on, once that is known. */
 export function placeDiskError(error: unknown, jobDirectory: string | undefined): void {
   const found = findDiskError(error);
-  if (found?.path !== undefined) found.place = placeOf(found.path, jobDirectory);
+  if (found?.path !== undefined) found.place ??= placeOf(found.path, jobDirectory);
+}
+
+/** Of an error that struck while a run is sent, wherever its path is: a person must look at the run. */
+export function placeInRun(error: unknown): void {
+  const found = findDiskError(error);
+  if (found !== undefined) found.place = 'run';
 }
 
 function placeOf(path: string, jobDirectory: string | undefined): DiskPlace {
@@ -79,20 +85,27 @@ export function nameDiskError({ code }: DiskError): string {
   return SYSTEM_WORDS.get(code) ?? 'the system refuses it';
 }
 
+/** It holds whenever an error strikes, also behind what was sent. */
+const RECORDED = 'Nothing was sent without a record of it on disk.';
+const PERMISSION: ReadonlySet<string> = new Set(['EACCES', 'EPERM']);
+
+/** Advice that is right whatever the command has done by then: no more is known here. */
 function adviseOnDisk(error: DiskError): string {
   const { code, path, place } = error;
   switch (exitCodeOfDisk(error)) {
     case EXIT.notStarted:
       return place === 'output' || place === 'job'
-        ? 'Nothing was sent. Name another directory as `output` in the job, or give this user permission to write there.'
-        : 'Nothing was sent. Check the path.';
+        ? `${RECORDED} See that it is a directory in which this user may write, then run the same command. Name another \`output\` only in a job that never sent: to whom a job has sent stands in that directory, and it would send to them again.`
+        : 'Check the path, and that this user may use it.';
     case EXIT.stopped:
-      return path === undefined
-        ? 'Nothing was sent without a record of it on disk. Find out why the system refuses it, then run the same command to resume.'
+      if (path === undefined)
+        return `${RECORDED} Find out why the system refuses it, then run the same command to resume.`;
+      return PERMISSION.has(code)
+        ? `${RECORDED} Give this user permission to read and write ${dirname(path)} and what is in it, then run the same command to resume.`
         : `A run needs all of its files: put ${basename(path)} back into ${dirname(path)} as it was, readable for this user, then run the same command.`;
     default:
       return code === 'EMFILE' || code === 'ENFILE'
-        ? 'Nothing was sent without a record of it on disk. Allow more open files, for example with a higher `ulimit -n`, then run the same command to resume.'
-        : 'Nothing was sent without a record of it on disk. Make room or fix the disk, then run the same command to resume.';
+        ? `${RECORDED} Allow more open files, for example with a higher \`ulimit -n\`, then run the same command to resume.`
+        : `${RECORDED} Make room or fix the disk, then run the same command to resume.`;
   }
 }

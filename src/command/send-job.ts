@@ -25,6 +25,7 @@ import type { StagePass } from '../run/waiting-stage.js';
 import type { Lock } from '../storage/lock.js';
 import { assertNamed, confirmSending, type GivenAnswer } from './confirm-sending.js';
 import type { Context } from './context.js';
+import { placeInRun } from './disk-error.js';
 import { namePerson } from './env.js';
 import { assertMaySend } from './may-send.js';
 import type { OpenCluster } from './open-cluster.js';
@@ -178,6 +179,8 @@ async function applyThenReport(context: Context, { service, cluster }: Access, s
     return summary;
   } catch (error) {
     isOrderly = error instanceof UserError;
+    // It may have sent something: the command no longer ends as one that did not start.
+    if (registry.find(plan.id) !== undefined) placeInRun(error);
     throw error;
   } finally {
     await leader?.leave(isOrderly);

@@ -65,13 +65,26 @@ test('the words name the path, what the system says, and what to do', () => {
     describeDisk(Object.assign(new Error(''), { code, syscall, path, place }));
   expect(error('EACCES', 'mkdir', '/out/sale', 'output')).toEqual({
     message: 'Cannot use /out/sale: permission denied (EACCES, mkdir)',
-    hint: 'Nothing was sent. Name another directory as `output` in the job, or give this user permission to write there.',
+    hint: expect.stringContaining('See that it is a directory in which this user may write'),
   });
   expect(error('ENOSPC', 'write', '/out/sale/k3/journal.ndjson', 'run').hint).toContain(
     'run the same command to resume',
   );
   expect(error('ENOENT', 'open', '/out/sale/k3/1-sms.rows.ndjson', 'run').hint).toContain('put 1-sms.rows.ndjson back');
+  expect(error('EACCES', 'open', '/out/sale/k3/1-sms.results.csv.1.part', 'run').hint).toContain(
+    'permission to read and write /out/sale/k3 and',
+  );
 });
+
+test.each<DiskPlace>(['given', 'output', 'job', 'run', 'unknown'])(
+  'no advice on an error %s says that nothing was sent, which it cannot know',
+  (place) => {
+    for (const code of ['EACCES', 'EROFS', 'ENOSPC', 'ENOENT', 'ENOTDIR', 'EMFILE'])
+      expect(
+        describeDisk(Object.assign(new Error(''), { code, syscall: 'open', path: '/out/sale/x', place })).hint,
+      ).not.toMatch(/othing was sent(?! without)/);
+  },
+);
 
 test('the page repeats the table', () => {
   const page = readFileSync(new URL('../../jobs/reference/outputs-and-codes.md', import.meta.url), 'utf8');
@@ -79,7 +92,7 @@ test('the page repeats the table', () => {
     ['given', 'a job, an input, a path that you gave'],
     ['output', 'the output directory, before it exists'],
     ['job', 'the existing directory of a job, and its lock'],
-    ['run', 'a file of a run'],
+    ['run', 'a file of a run, or any path once its run has begun'],
   ];
   for (const [place, words] of rows) {
     const ends = ['EACCES', 'EROFS', 'ENOSPC'].map((code) => exitCodeOfDisk({ code, place }));

@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
-import { people } from './a-job.js';
+import { anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
+import { until } from './command.js';
 import { readFailure } from './failure.js';
 
 /** A run of forty people that a 401 stopped: ten in doubt, ten accepted, twenty not sent. */
@@ -87,3 +88,33 @@ test.each(
 
   await expectRefusedByAll(workspace, [`${directory}/${name}: `, 'Put the file back'], commands);
 });
+
+test.each([
+  ['who had what', 'out/_people'],
+  ['the memory', 'out/sale/memory-000001.json'],
+])(
+  'a run that cannot write %s once it has sent ends with 4, not as one that did not start, and is advised to nothing that sends again',
+  async (_what, path) => {
+    const workspace = await aJobFor(
+      people(50),
+      { steps: [anSmsStep({ limits: { requestsPerSecond: 1800, messagesPerSecond: 25_000, concurrency: 1 } })] },
+      { kind: 'latency', nth: [2], delayMs: 1500 },
+    );
+    const running = workspace.start(['run', 'job.yaml']);
+    await until(() => workspace.requests().length === 2);
+    renameSync(workspace.path(path), workspace.path('aside'));
+    const isDirectory = statSync(workspace.path('aside')).isDirectory();
+    workspace.write(isDirectory ? path : `${path}/in-its-place`, '');
+
+    const ended = await running.ended;
+
+    const { state, exitCode, error } = readFailure(ended);
+    expect([ended.code, exitCode, state, error.code]).toEqual([4, 4, 'stopped', expect.stringMatching(/^E[A-Z]+$/)]);
+    expect(error.hint).not.toMatch(/othing was sent\.|output`/);
+    rmSync(workspace.path(path), { recursive: true });
+    renameSync(workspace.path('aside'), workspace.path(path));
+    workspace.setFaults();
+    await workspace.run();
+    expect(await workspace.destinations()).toEqual(numbersOf(50));
+  },
+);
