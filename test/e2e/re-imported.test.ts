@@ -70,6 +70,23 @@ describe.concurrent('a rejections file that is re-imported', () => {
     expect(await workspace.retry(run, 'rejected')).toMatchObject(NOTHING_LEFT);
   });
 
+  test.each([
+    [undefined, 1],
+    ['skip', 1],
+    ['send', 2],
+  ])(
+    'and once more with its _rowId cleared, as a row that is new, writes to its person by sameText: %j',
+    async (sameText, messages) => {
+      const { workspace, run } = await aRunWithRejections('', sameText === undefined ? {} : { sameText });
+      const file = fixed(run, numberOf(9));
+      workspace.write('in/b.csv', pick(file, numberOf(9)));
+      expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 1 });
+      workspace.write('in/c.csv', pick(file, numberOf(9)).replace(/,[a-z0-9]+-\d+$/m, ','));
+      expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, skipped: 2 - messages });
+      expect((await workspace.destinations()).filter((to) => to === numberOf(9))).toHaveLength(messages);
+    },
+  );
+
   test('twice with different edits, in two runs or in one, has each row sent once', async () => {
     const { workspace, run } = await aRunWithRejections();
     const file = fixed(run, numberOf(9));
