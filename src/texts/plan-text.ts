@@ -192,7 +192,7 @@ function formatStep(
         )}`,
     ...(Object.keys(countries).length > 0 ? [`to ${listCounts(countries, MOST_COUNTRIES)}`] : []),
     ...listTimesThere(step, written),
-    ...listOpenings(step, written, nowMs),
+    ...listOpenings(step, written, { nowMs, roomMs: job.service.timeouts.answerSeconds * 1000 }),
     ...(special === undefined ? [] : [special, ...adviseReplacing(step, written)]),
     ...(Object.keys(replaced).length > 0
       ? [`replaced, so that GSM-7 is enough: ${listCounts(replaced, MOST_CHARACTERS)}`]
@@ -242,14 +242,18 @@ function describeStages({ stages }: PlannedStep, step: RowStep | undefined): str
 }
 
 /** When the groups of a step with a window may be sent: the largest first. */
-function listOpenings({ hours }: PlannedStep, step: RowStep | undefined, nowMs: number): string[] {
+function listOpenings(
+  { hours }: PlannedStep,
+  step: RowStep | undefined,
+  { nowMs, roomMs }: { nowMs: number; roomMs: number },
+): string[] {
   if (hours === undefined || step?.kind !== 'sms' || step.window === undefined) return [];
   const opening = new OpeningHours(step.window);
   const { window } = step;
   const largest = Object.entries(hours.groups).sort((a, b) => b[1] - a[1]);
   return largest.slice(0, MOST_COUNTRIES).map(([group]) => {
     const zones = zonesOf(window, group);
-    const atMs = opening.findNextOpening(zones, nowMs);
+    const atMs = opening.findNextOpening(zones, nowMs, roomMs);
     if (atMs === nowMs) return `${group} is open now`;
     return atMs === undefined
       ? `${group} is closed for 14 days`

@@ -40,7 +40,7 @@ function describeClosed({ steps, job }: Plan, nowMs: number): string | undefined
     const opening = new OpeningHours(window);
     const next = Object.keys(hours.groups).flatMap((group): Opening[] => {
       const [zone = 'UTC', ...others] = zonesOf(window, group);
-      const atMs = opening.findNextOpening([zone, ...others], nowMs);
+      const atMs = opening.findNextOpening([zone, ...others], nowMs, job.service.timeouts.answerSeconds * 1000);
       return atMs === undefined ? [] : [{ group, atMs, zone }];
     });
     const [first] = next.toSorted((one, other) => one.atMs - other.atMs);

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { PLAIN_SCREEN } from '../../src/command/screen.js';
+import { DAYS, type Window } from '../../src/hours/window.js';
+import { RunState } from '../../src/journal/replay.js';
 import type { Plan } from '../../src/plan/format/plan-file.js';
 import { formatPlan as formatPlanAt, summarizePlan } from '../../src/texts/plan-text.js';
+import { describeProgress } from '../../src/texts/run-progress.js';
 import { aContactsStep, aCsvOf, aNumber, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
 
 const NOW_MS = Date.parse('2026-11-22T12:00:00Z');
@@ -36,6 +39,30 @@ describe('a plan, as a person reads it', () => {
       /1 sms: 90 messages · from the sender of the account · at once · .*people\.csv · to SG 90 · special characters: 70 instead of 160 a part for ☺ \(U\+263A\) 90;/,
     );
     expect(text).toMatch(/people\.csv:92 {2}mobile/);
+  });
+
+  it('says that a window is open only while an answer may come within it, as the run has it', async () => {
+    const window: Window = {
+      days: [...DAYS],
+      from: '09:00',
+      to: '13:00',
+      timeZone: 'UTC',
+      unknown: 'reject',
+      outside: 'stop',
+    };
+    const { plan, directory } = await aPlan({ job: { steps: [anSmsStep({ window })] } });
+    const { answerSeconds } = plan.job.service.timeouts;
+    const balance = { read: 0, accepted: 0, rejected: 0, skipped: 0, inDoubt: 0, unprocessed: 1 };
+    const said = (secondsLeft: number) => {
+      const nowMs = Date.parse('2026-11-22T13:00:00Z') - secondsLeft * 1000;
+      const progress = describeProgress(plan, { balance, state: new RunState(), isRunning: true, nowMs });
+      return [
+        formatPlan(plan, directory, { nowMs }).includes('UTC is open now'),
+        progress.includes('may not leave now'),
+      ];
+    };
+    expect(said(answerSeconds + 1)).toEqual([true, false]);
+    expect(said(answerSeconds)).toEqual([false, true]);
   });
 
   it('fits one screen of 40 lines with several steps, and still says who, what, when, how many, what it skips and why', async () => {
