@@ -8,8 +8,8 @@ import { omitReplaceable, replaceTypography } from '../../template/gsm7.js';
 import type { RenderFault } from '../../template/missing.js';
 import { parseTemplate } from '../../template/parse.js';
 import type { SegmentCount } from '../../template/segments.js';
+import { appendDestination, appendNumber, bindNumber, type ReadNumber } from '../row-number.js';
 import { type DraftRow, type DraftText, type RowDraft, reject } from '../step-kind.js';
-import { appendDestination, appendNumber, bindDestination, type ReadDestination } from './sms-destination.js';
 
 /** The text of a template without variables, which the rows share; undefined where each has its own. Throws UserError 'bad-job' for an invalid template. */
 export function findSharedText({ template: { text, smartReplace } }: SmsStep): string | undefined {
@@ -24,7 +24,8 @@ function shareText(text: string, smartReplace = false): { readonly text: string;
 /** Rows → number, text, length. */
 export function bindSms(step: SmsStep, columns: Columns): DraftRow {
   const { encoding, smartReplace = false } = step.template;
-  const read = bindDestination(step, columns);
+  const index = columns.find(step.destination, 'destination');
+  const read = bindNumber({ column: step.destination, index }, step.input, columns);
   const template = parseTemplate(step.template.text);
   const bound = template.bind(columns);
   if (template.constant !== undefined) {
@@ -46,7 +47,7 @@ function replaceIn(template: BoundTemplate): BoundTemplate {
 }
 
 function draftShared(
-  read: ReadDestination,
+  read: ReadNumber,
   check: TextCheck,
   { replaced, smartReplace }: { replaced: string | undefined; smartReplace: boolean },
 ): DraftRow {
@@ -61,7 +62,7 @@ function draftShared(
 }
 
 function draftTexts(
-  read: ReadDestination,
+  read: ReadNumber,
   template: BoundTemplate,
   { encoding, smartReplace }: { encoding: SmsStep['template']['encoding']; smartReplace: boolean },
 ): DraftRow {

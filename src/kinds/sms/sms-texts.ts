@@ -45,7 +45,7 @@ function createScan(body: Buffer, source: string | undefined): (at: number) => n
   };
 }
 
-/** How each message of a batch begins (sms-destination.ts). A text cannot hold it: there quotes are escaped. */
+/** How each message of a batch begins (row-number.ts). A text cannot hold it: there quotes are escaped. */
 const MESSAGE_START = Buffer.from('{"destination":"+');
 const TEXT_START = Buffer.from(',"text":"');
 const SPACE = 0x20;

@@ -8,7 +8,7 @@ import { readSessionBody } from '../../service/areas/verification.js';
 import { buildRequest } from '../../service/endpoint.js';
 import { oneRow, oneRowKind, readNumberOf } from '../one-row-kind.js';
 import { ANOTHER_NUMBER } from '../outcomes.js';
-import { appendDestination, appendNumber, bindDestination } from '../sms/sms-destination.js';
+import { appendDestination, appendNumber, bindNumber } from '../row-number.js';
 import { type DraftRow, type Refusal, type RefusalMeaning, reject } from '../step-kind.js';
 
 /** Refusals that concern every row of a step alike, as those of sms.ts. */
@@ -47,10 +47,11 @@ export const verificationStartKind = oneRowKind<VerificationStartStep>({
 
 /** The text is the service's: every row with a number can be sent. */
 function bind(step: VerificationStartStep, columns: Columns): DraftRow {
-  const { brand, template, codeLength, codeValidity, resendingInterval, resetSession, source } = step;
+  const { brand, template, codeLength, codeValidity, resendingInterval, resetSession, source, destination } = step;
   const sms = source === undefined ? undefined : { source };
   const shared = JSON.stringify({ brand, template, codeLength, codeValidity, resendingInterval, resetSession, sms });
-  const read = bindDestination(step, columns);
+  const index = columns.find(destination, 'destination');
+  const read = bindNumber({ column: destination, index }, step.input, columns);
   return (cells, { fragment, facts }) => {
     const number = read(cells);
     if (!('digits' in number)) {

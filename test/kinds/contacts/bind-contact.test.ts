@@ -1,49 +1,57 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Cell } from '../../src/domain/row.js';
-import { type ContactBinding, createContactNormalizer } from '../../src/normalize/contact.js';
+import { TextBuffer } from '../../../src/domain/bytes/text-buffer.js';
+import type { Cell } from '../../../src/domain/row.js';
+import type { ContactsStep } from '../../../src/job/job.js';
+import { bindContact, type ContactBody } from '../../../src/kinds/contacts/bind-contact.js';
+import { Columns } from '../../../src/normalize/columns.js';
+import { aContactsStep, anInput } from '../../plan/a-plan.js';
+import { aByteRow } from '../a-row.js';
 
 const columns = ['id', 'first_name', 'last_name', 'mobile', 'mail', 'land', 'city', 'note', 'line_id'];
+const fields = {
+  firstName: 'first_name',
+  lastName: 'last_name',
+  externalId: 'id',
+  msisdn: 'mobile',
+  email: 'mail',
+  lineId: 'line_id',
+};
+const byRow = { input: anInput({ country: 'SG', countryColumn: 'land' }) };
 
-function aBinding(changes: Partial<ContactBinding> = {}): ContactBinding {
-  return {
-    columns,
-    fieldColumns: { firstName: 1, lastName: 2, externalId: 0, msisdn: 3, email: 4, lineId: 8 },
-    attributeColumns: [],
-    countryIndex: undefined,
-    country: 'SG',
-    groups: [],
-    ...changes,
+function bind(changes: Partial<ContactsStep> = {}, names = columns) {
+  const draftRow = bindContact(
+    aContactsStep({ input: anInput({ country: 'SG' }), fields, ...changes }),
+    new Columns(names),
+  );
+  return (cells: readonly Cell[]) => {
+    const text = { fragment: new TextBuffer(), facts: new TextBuffer() };
+    const draft = draftRow(aByteRow(cells), text);
+    return { ...draft, body: Buffer.from(text.fragment.copy()).toString() };
   };
 }
 
-function aRow(cells: Partial<Record<(typeof columns)[number], Cell>>): string[] {
-  return columns.map((column) => cells[column] ?? '');
+function draft(cells: Record<string, Cell>, changes: Partial<ContactsStep> = {}) {
+  return bind(changes)(columns.map((column) => cells[column] ?? ''));
 }
 
-function normalize(cells: Record<string, Cell>, changes: Partial<ContactBinding> = {}) {
-  return createContactNormalizer(aBinding(changes))(aRow(cells));
+function bodyOf(cells: Record<string, Cell>, changes: Partial<ContactsStep> = {}): ContactBody {
+  const { refusal, body } = draft(cells, changes);
+  if (refusal !== undefined) throw new Error('refused');
+  return JSON.parse(body);
 }
 
-function bodyOf(cells: Record<string, Cell>, changes: Partial<ContactBinding> = {}) {
-  const result = normalize(cells, changes);
-  if (!result.ok) throw new Error(`refused: ${result.rejection.code}`);
-  return result.body;
-}
-
-function rejectionOf(cells: Record<string, Cell>, changes: Partial<ContactBinding> = {}) {
-  const result = normalize(cells, changes);
-  if (result.ok) throw new Error('accepted');
-  return result.rejection;
+function rejectionOf(cells: Record<string, Cell>, changes: Partial<ContactsStep> = {}) {
+  const { refusal } = draft(cells, changes);
+  if (refusal?.kind !== 'rejected') throw new Error('accepted');
+  return refusal.rejection;
 }
 
 describe('contact', () => {
   it('is the exact body of a request, its keys in a fixed order', () => {
-    const fieldColumns = { lineId: 8, email: 4, msisdn: 3, country: 5, externalId: 0, lastName: 2, firstName: 1 };
-    const attributeColumns = [
-      { name: 'Town', index: 6 },
-      { name: 'note', index: 7 },
-    ];
+    const { firstName, lastName, ...others } = fields;
+    const inDisorder = { ...others, country: 'land', lastName, firstName };
+    const customAttributes = { Town: 'city', note: 'note' };
     const cells = {
       id: '7',
       first_name: 'Ann',
@@ -52,11 +60,11 @@ describe('contact', () => {
       mail: 'ann@example.com',
       land: 'sg',
     };
-    const body = bodyOf(
+    const { body } = draft(
       { ...cells, city: 'Jurong', note: 'a\nb', line_id: 'U1' },
-      { fieldColumns, attributeColumns, groups: [9, 4] },
+      { fields: inDisorder, customAttributes, groups: [9, 4] },
     );
-    expect(JSON.stringify(body)).toBe(
+    expect(body).toBe(
       '{"firstName":"Ann","lastName":"Lee","externalId":"7","country":"SG","groups":[{"id":9},{"id":4}],' +
         '"addresses":{"msisdn":"+6591234567","email":"ann@example.com","lineId":"U1"},' +
         '"customAttributes":{"Town":"Jurong","note":"a\\nb"}}',
@@ -64,39 +72,38 @@ describe('contact', () => {
   });
 
   it('leaves blank cells, missing cells and empty groups out of the body, and trims the rest', () => {
-    const body = bodyOf(
+    const { body } = draft(
       { first_name: ' Ann\u00A0', last_name: '  ', mobile: '+6591234567', mail: undefined, note: ' ' },
-      { attributeColumns: [{ name: 'note', index: 7 }] },
+      { customAttributes: { note: 'note' } },
     );
-    expect(JSON.stringify(body)).toBe('{"firstName":"Ann","addresses":{"msisdn":"+6591234567"}}');
+    expect(body).toBe('{"firstName":"Ann","addresses":{"msisdn":"+6591234567"}}');
   });
 
   it('gives the number and its own country beside the body', () => {
-    expect(normalize({ mobile: '+60123456789' })).toMatchObject({ msisdn: '+60123456789', country: 'MY' });
-    expect(normalize({ mail: 'ann@example.com' })).toMatchObject({ msisdn: undefined, country: undefined });
+    expect(draft({ mobile: '+60123456789' })).toMatchObject({ number: 60123456789, country: 'MY' });
+    expect(draft({ mail: 'ann@example.com' })).not.toHaveProperty('number');
   });
 
   it('has its number read in the row’s country, else in the input’s', () => {
-    const byRow = { countryIndex: 5 };
     expect(bodyOf({ mobile: '0123456789', land: 'my' }, byRow).addresses.msisdn).toBe('+60123456789');
     expect(bodyOf({ mobile: '91234567', land: ' ' }, byRow).addresses.msisdn).toBe('+6591234567');
-    expect(rejectionOf({ mobile: '91234567' }, { country: undefined })).toMatchObject({
+    expect(rejectionOf({ mobile: '91234567' }, { input: anInput({ country: undefined }) })).toMatchObject({
       field: 'mobile',
       code: 'no-country',
     });
   });
 
   it('with a country that is none is refused at the column that says so, unless the number names its own', () => {
-    const rejection = rejectionOf({ mobile: '91234567', land: 'Atlantis' }, { countryIndex: 5 });
+    const rejection = rejectionOf({ mobile: '91234567', land: 'Atlantis' }, byRow);
     expect(rejection).toMatchObject({ stage: 'normalize', field: 'land', code: 'bad-country' });
     expect(rejection.reason).toContain('such as SG');
-    expect(normalize({ mobile: '+6591234567', land: 'Atlantis' }, { countryIndex: 5 }).ok).toBe(true);
+    expect(draft({ mobile: '+6591234567', land: 'Atlantis' }, byRow).refusal).toBeUndefined();
   });
 
   it('with a country of its own that is none is refused', () => {
     const rejection = rejectionOf(
       { mobile: '+6591234567', land: 'Atlantis' },
-      { fieldColumns: { msisdn: 3, country: 5 } },
+      { fields: { msisdn: 'mobile', country: 'land' } },
     );
     expect(rejection).toMatchObject({ field: 'land', code: 'bad-country' });
   });
@@ -106,11 +113,18 @@ describe('contact', () => {
     expect(rejection).toMatchObject({ stage: 'normalize', field: 'mobile', code: 'placeholder' });
   });
 
+  it('with several faults names them in the order of the fields, the number before other addresses', () => {
+    const { code, reason } = rejectionOf({ last_name: 'x'.repeat(201), mobile: 'n/a', mail: 'ann' });
+    expect(code).toBe('field-too-long');
+    expect(reason.indexOf('placeholder')).toBeGreaterThan(0);
+    expect(reason.indexOf('not an email')).toBeGreaterThan(reason.indexOf('placeholder'));
+  });
+
   it('without any address is refused, naming the columns that could hold one', () => {
     const rejection = rejectionOf({ first_name: 'Ann' });
     expect(rejection).toMatchObject({ field: '', code: 'no-address' });
     expect(rejection.reason).toContain('mobile, mail, line_id are empty');
-    expect(rejectionOf({ mobile: '+6591234567' }, { fieldColumns: { firstName: 1 } }).code).toBe('no-address');
+    expect(rejectionOf({ mobile: '+6591234567' }, { fields: { firstName: 'first_name' } }).code).toBe('no-address');
   });
 
   it.each([
@@ -119,7 +133,7 @@ describe('contact', () => {
     ['id', 50],
     ['line_id', 128],
   ])('takes %s of %i characters and refuses one more', (column, max) => {
-    expect(normalize({ mobile: '+6591234567', [column]: 'x'.repeat(max) }).ok).toBe(true);
+    expect(draft({ mobile: '+6591234567', [column]: 'x'.repeat(max) }).refusal).toBeUndefined();
     const rejection = rejectionOf({ mobile: '+6591234567', [column]: 'x'.repeat(max + 1) });
     expect(rejection).toMatchObject({ field: column, code: 'field-too-long' });
   });
@@ -143,12 +157,12 @@ describe('contact', () => {
   });
 
   it('lets attributes hold line breaks and tabs, and no other control characters', () => {
-    const attributeColumns = [{ name: 'Remark', index: 7 }];
+    const customAttributes = { Remark: 'note' };
     const cells = { mobile: '+6591234567' };
-    expect(bodyOf({ ...cells, note: 'a\r\n\tb' }, { attributeColumns }).customAttributes).toEqual({
+    expect(bodyOf({ ...cells, note: 'a\r\n\tb' }, { customAttributes }).customAttributes).toEqual({
       Remark: 'a\r\n\tb',
     });
-    expect(rejectionOf({ ...cells, note: 'a\u0000b' }, { attributeColumns })).toMatchObject({
+    expect(rejectionOf({ ...cells, note: 'a\u0000b' }, { customAttributes })).toMatchObject({
       field: 'note',
       code: 'control-character',
     });
@@ -156,28 +170,23 @@ describe('contact', () => {
 
   it('has at most 50 attributes, counting only those with a value', () => {
     const names = Array.from({ length: 60 }, (_, at) => `c${at}`);
-    const read = createContactNormalizer(
-      aBinding({
-        columns: ['mobile', ...names],
-        fieldColumns: { msisdn: 0 },
-        attributeColumns: names.map((name, at) => ({ name, index: at + 1 })),
-      }),
-    );
+    const customAttributes = Object.fromEntries(names.map((name) => [name, name]));
+    const read = bind({ fields: { msisdn: 'mobile' }, customAttributes }, ['mobile', ...names]);
     const rowOf = (filled: number) => ['+6591234567', ...names.map((_, at) => (at < filled ? 'x' : ' '))];
-    const fifty = read(rowOf(50));
-    expect(fifty.ok && Object.keys(fifty.body.customAttributes ?? {})).toHaveLength(50);
-    expect(read(rowOf(51))).toMatchObject({ ok: false, rejection: { field: '', code: 'too-many-attributes' } });
+    expect(Object.keys(JSON.parse(read(rowOf(50)).body).customAttributes)).toHaveLength(50);
+    expect(read(rowOf(51)).refusal).toMatchObject({ rejection: { field: '', code: 'too-many-attributes' } });
   });
 
   it('may have an attribute called __proto__', () => {
-    const body = bodyOf({ mobile: '+6591234567', note: 'x' }, { attributeColumns: [{ name: '__proto__', index: 7 }] });
-    expect(JSON.stringify(body)).toContain('"customAttributes":{"__proto__":"x"}');
+    const customAttributes = Object.fromEntries([['__proto__', 'note']]);
+    expect(draft({ mobile: '+6591234567', note: 'x' }, { customAttributes }).body).toContain(
+      '"customAttributes":{"__proto__":"x"}',
+    );
   });
 
   it('is within the limits of the service or refused, whatever the cells hold', () => {
-    const read = createContactNormalizer(
-      aBinding({ fieldColumns: { firstName: 0, externalId: 1, msisdn: 2, email: 3, zaloId: 4 } }),
-    );
+    const names = { firstName: 'a', externalId: 'b', msisdn: 'c', email: 'd', zaloId: 'e' };
+    const read = bind({ fields: names }, Object.values(names));
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 260 }),
       fc.emailAddress(),
@@ -185,12 +194,12 @@ describe('contact', () => {
     );
     fc.assert(
       fc.property(fc.array(text, { maxLength: 5 }), (cells) => {
-        const result = read(cells);
-        if (!result.ok) {
-          expect(result.rejection.stage).toBe('normalize');
+        const { refusal, body } = read(Object.keys(names).map((_, at) => cells[at] ?? ''));
+        if (refusal !== undefined) {
+          expect(refusal).toMatchObject({ rejection: { stage: 'normalize' } });
           return;
         }
-        const { firstName = 'x', externalId = 'x', addresses } = result.body;
+        const { firstName = 'x', externalId = 'x', addresses }: ContactBody = JSON.parse(body);
         expect([firstName.length <= 200, externalId.length <= 50]).toEqual([true, true]);
         expect(Object.values(addresses).length).toBeGreaterThan(0);
         for (const value of [firstName, externalId, ...Object.values(addresses)]) expect(value).toBe(value.trim());
