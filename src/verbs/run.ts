@@ -92,7 +92,7 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
   const { env, log, emit } = context;
   const { files } = env;
   // Also where it plans after midnight, as it finished another run before, or stood by.
-  const day = env.clock.now();
+  let day = env.clock.now();
   const directory = jobDirectoryOf(job);
   const summaries: Summary[] = [];
   let guarded: Summary | undefined;
@@ -137,6 +137,7 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
       log.info(`run ${plan.id} is ${explainEnd(summary)}`, listFigures(summary));
       summaries.push(summary);
       if (summary.state !== 'finished') return [];
+      day = chooseDay(past, { job, day, registry: sending.registry });
     }
     if (flags.rest === true) return assertAnyWaited(summaries, job);
     if (summaries.length === 0) return sendNew(sending, history);
@@ -206,6 +207,23 @@ async function finishRun(
   );
   await confirmSending(context, { ...past, settings }, answer);
   return sending.send(past.directory, past.plan, settings, pass);
+}
+
+/** A scheduler gives the same command again within minutes or hours; the next night is later. */
+const SAME_NIGHT_MS = 12 * 3_600_000;
+
+/**
+ * Which day a job of every day is planned for behind a run that the same command has resumed: that of the run, where it began within twelve
+ * hours. Else a run that stopped before midnight would be resumed behind it, and sent to everyone once more at once.
+ */
+function chooseDay(
+  { plan }: PastRun,
+  { job, day, registry }: Pick<SendingJob, 'registry'> & { job: Job; day: number },
+): number {
+  const begun = registry.find(plan.id)?.begun;
+  const noon = Date.parse(`${plan.occurrence}T12:00`);
+  if (job.repeat !== 'per-day' || begun?.retryOf !== null || Number.isNaN(noon)) return day;
+  return day - begun.at < SAME_NIGHT_MS ? noon : day;
 }
 
 /** Without a sample all of it would be sent; one of another size stays as it was planned. */

@@ -1,10 +1,11 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/ports/clock.js';
 import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
 import { oneIn } from '../one-in.js';
 import { aContactsStep, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { aJobFor, type Workspace } from './a-workspace.js';
+import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
 
 /** A run of twenty people that is at its end. */
 async function aFinishedRun(): Promise<{ workspace: Workspace; run: string }> {
@@ -124,4 +125,30 @@ describe.concurrent('a file that was saved anew', () => {
     expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 1, skipped: 1 });
     expect(await workspace.destinations()).toEqual(numbersOf(2));
   });
+});
+
+test.each([
+  ['that goes on behind midnight sends the day on which it began, and no other', '23:50', 20, [30, 60]],
+  ['of yesterday that is resumed sends what was left of it, then the new day', '09:30', 24 * 60, [60, 60]],
+])('a run of a job of every day %s', async (_what, begins, minutes, sent) => {
+  const workspace = await aJobFor(people(30), { repeat: 'per-day' }, { kind: 'status-401', area: 'sms', nth: 2 });
+  const begunAt = new Date(`${new Date().toDateString()} ${begins}`).getTime();
+  const runAt = (atMs: number) => {
+    const aheadMs = atMs - Date.now();
+    return volleyIn(
+      workspace,
+      { runtime: { clock: { ...systemClock, now: () => Date.now() + aheadMs } } },
+      'run',
+      'job.yaml',
+    );
+  };
+  expect((await runAt(begunAt)).code).toBe(4);
+  workspace.setFaults();
+
+  const counts = [];
+  for (const later of [minutes, minutes + 9 * 60]) {
+    expect((await runAt(begunAt + later * 60_000)).code).toBe(0);
+    counts.push((await workspace.destinations()).length);
+  }
+  expect(counts).toEqual(sent);
 });
