@@ -1,4 +1,5 @@
 import { quoteWord } from '../domain/errors.js';
+import { REFUSED_IN_BETWEEN } from '../domain/service-facts.js';
 
 interface StopWords {
   /** A sentence without its end. */
@@ -26,7 +27,12 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
     case 'closed':
       return words(detail);
     case 'unauthorized':
-      return words(detail, 'check the API key, and that it belongs to the account of the job');
+      return words(
+        detail,
+        detail.endsWith(REFUSED_IN_BETWEEN)
+          ? 'check service.bases, and what stands between this machine and the service, such as a proxy'
+          : 'check the API key, and that it belongs to the account of the job',
+      );
     case 'redirected':
       return words(`the address of the service redirects (${detail})`, 'check service.region or service.bases');
     case 'sampled':

@@ -1,4 +1,5 @@
 import type { Area } from '../domain/areas.js';
+import { REFUSED_IN_BETWEEN } from '../domain/service-facts.js';
 import { type Answer, isKeyFault, isOwnError, isResendTooEarly, type Response, readRetryAfterMs } from './answer.js';
 
 /** What an answer means for its request. Rows of a 2xx are read by the step's kind. */
@@ -93,7 +94,7 @@ export function explainStop({ reason, why, mayHaveBeenProcessed }: Extract<Decis
   if (reason === 'request-refused') return why;
   if (reason === 'unauthorized' && !mayHaveBeenProcessed) return `${WRONG_KEY} (${why} from the service)`;
   if (reason === 'redirected') return `${why} from the service`;
-  return `${why}: something in between refuses requests, or the base address is wrong`;
+  return `${why}: ${REFUSED_IN_BETWEEN}`;
 }
 
 /** How long the answer asks to wait; undefined where it names no time. */

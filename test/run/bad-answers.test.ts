@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { describeRunEnd } from '../../src/command/failure.js';
 import type { AttemptNote } from '../../src/run/run-deps.js';
 import {
   aContactsStep,
@@ -151,9 +152,10 @@ describe('an answer of something in between', () => {
   );
 
   it.each([401, 403])('HTTP %i stops the run, which says that it is not the service that refuses', async (status) => {
-    const { end } = await sendThrough(once(response(status, '<html>')));
+    const { end, summary } = await sendThrough(once(response(status, '<html>')));
     const why = `HTTP ${status} without the service's error body: something in between refuses requests, or the base address is wrong`;
     expect(end).toEqual({ reason: 'unauthorized', detail: why });
+    expect(describeRunEnd(summary).error?.hint).toMatch(/^Check service\.bases, and what stands between/);
   });
 
   it.each([429, 503])('HTTP %i pauses the lane as long as Retry-After says, and slows it down', async (status) => {
