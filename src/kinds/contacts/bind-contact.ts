@@ -41,7 +41,11 @@ export function bindContact(step: ContactsStep, columns: Columns): DraftRow {
     .sort((one, other) => FIELDS.indexOf(one.field) - FIELDS.indexOf(other.field))
     .map((found) => ({ ...found, column: names[found.index] ?? found.field }));
   const number = fields.find(({ field }) => field === 'msisdn');
-  const readNumber = bindNumber(number ?? { column: '', index: -1 }, step.input, columns);
+  // Its column may be that of the contact's own country: one fault of both is to have one name.
+  const { country, countryColumn } = step.input;
+  const nameInFile = names[columns.look(countryColumn) ?? -1] ?? countryColumn;
+  const input = { country, countryColumn: nameInFile };
+  const readNumber = bindNumber(number ?? { column: '', index: -1 }, input, columns);
   const groupsIndex = columns.findAny(step.groupsColumn, 'groupsColumn');
   const taken = [...fields.map(({ index }) => index), ...(groupsIndex === undefined ? [] : [groupsIndex])];
   const attributes = bindAttributes(step.customAttributes, columns, new Set(taken));

@@ -108,6 +108,18 @@ describe('contact', () => {
     expect(rejection).toMatchObject({ field: 'land', code: 'bad-country' });
   });
 
+  it('with a country that is none, of its own and of its number, names one fault, however the job writes the column', () => {
+    for (const countryColumn of ['land', 'LAND', ' Land ']) {
+      const input = anInput({ country: undefined, countryColumn });
+      const rejection = rejectionOf(
+        { mobile: '91234567', land: 'Atlantis' },
+        { input, fields: { msisdn: 'mobile', country: 'Land' } },
+      );
+      expect(rejection).toMatchObject({ field: 'land', code: 'bad-country' });
+      expect(rejection.reason).not.toContain('faults');
+    }
+  });
+
   it('with a number that is there and not valid is refused, though another address stands beside it', () => {
     const rejection = rejectionOf({ mobile: 'n/a', mail: 'ann@example.com' });
     expect(rejection).toMatchObject({ stage: 'normalize', field: 'mobile', code: 'placeholder' });
