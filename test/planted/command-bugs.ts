@@ -38,4 +38,13 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     replace: 'if (directory === lock.toString()) await lock.release();',
     tests: ['test/e2e/one-memory.test.ts', 'test/library/plan-apply.test.ts'],
   },
+  {
+    name: 'a disk that fails behind what was sent is taken for one that failed before',
+    file: 'src/command/send-job.ts',
+    find: 'placeInRun(error);',
+    replace: 'placeInRun(undefined);',
+    tests: ['test/e2e/damage.test.ts'],
+    title:
+      'a run that cannot write who had what once it has sent ends with 4, not as one that did not start, and is advised to nothing that sends again',
+  },
 ];

@@ -38,15 +38,6 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
     title: 'a run of a job of every day that goes on behind midnight sends the day on which it began, and no other',
   },
   {
-    name: 'a disk that fails behind what was sent is taken for one that failed before',
-    file: 'src/command/send-job.ts',
-    find: 'if (registry.find(plan.id) !== undefined) placeInRun(error);',
-    replace: '',
-    tests: ['test/e2e/damage.test.ts'],
-    title:
-      'a run that cannot write who had what once it has sent ends with 4, not as one that did not start, and is advised to nothing that sends again',
-  },
-  {
     name: 'a window is open where one of the zones of a country has it so',
     file: 'src/hours/window.ts',
     find: '    return zones.find((zone) => {',
