@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
 import { anSmsStep, numbersOf, people } from './a-job.js';
-import { aJobFor, type Workspace } from './a-workspace.js';
+import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
 import { until } from './command.js';
 import { readFailure } from './failure.js';
 
@@ -95,12 +95,12 @@ test('a run that cannot write who had what once it has sent ends with 4, not as 
     { steps: [anSmsStep({ limits: { requestsPerSecond: 1800, messagesPerSecond: 25_000, concurrency: 1 } })] },
     { kind: 'latency', nth: [2], delayMs: 1500 },
   );
-  const running = workspace.start(['run', 'job.yaml']);
+  const running = volleyIn(workspace, {}, 'run', 'job.yaml');
   await until(() => workspace.requests().length === 2);
   renameSync(workspace.path('out/_people'), workspace.path('aside'));
   workspace.write('out/_people', '');
 
-  const ended = await running.ended;
+  const ended = await running;
 
   const { state, exitCode, error } = readFailure(ended);
   expect([ended.code, exitCode, state, error.code]).toEqual([4, 4, 'stopped', 'ENOTDIR']);
