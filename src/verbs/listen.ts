@@ -86,7 +86,13 @@ export const listen = defineVerb({
         const logging = logCounts({ clock, log, signal: quiet.signal }, counts);
         try {
           if (run !== undefined) {
-            joining = new ReceiptJoining({ clock, log, join: () => joinReceipts(run, lockDepsOf(env, log)) });
+            const join = () =>
+              joinReceipts(run, lockDepsOf(env, log)).catch(async (error) => {
+                // Refuses a run whose rows were pruned meanwhile, which is no damage.
+                await openRunDirectory(context, run.directory);
+                throw error;
+              });
+            joining = new ReceiptJoining({ clock, log, join });
           }
           await terminal.writeStdout(
             `${JSON.stringify({ state: 'listening', exitCode: null, error: null, origin, path, output })}\n`,

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { aReceipt } from '../listen/events.js';
 import { memoryIn, removeMemory } from '../registry/memory-on-disk.js';
 import { anSmsStep, people } from './a-job.js';
 import { aJobFor } from './a-workspace.js';
@@ -59,6 +60,18 @@ test('nothing of a pruned run is sent again: not its file, not its rejections, n
   expect(await workspace.told('run', 'job.yaml', '--adopt')).toMatchObject({ state: 'nothing-new' });
 
   expect(await workspace.destinations()).toEqual(sent);
+});
+
+test('a listener whose run is pruned meanwhile says that it was, and not that it is damaged', async () => {
+  const { workspace, directory, prune } = await aFinishedRun();
+  const listening = workspace.start(['listen', '--run', directory, '--port', '0']);
+  const { origin } = JSON.parse(await listening.firstLine());
+  await prune('0h');
+  const answer = await fetch(origin, { method: 'POST', body: JSON.stringify(aReceipt()) });
+  expect(answer.status).toBe(200);
+  listening.signal('SIGTERM');
+  const { code, stderr } = await listening.ended;
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/the rows of run \w+ were pruned on/)]);
 });
 
 test('what a pruned run cannot do any more is refused, and says why', async () => {
