@@ -154,9 +154,13 @@ function wordReason(code: string, hasStood: boolean, { connectSeconds, answerSec
     ECONNRESET: closed,
     EPIPE: closed,
     UND_ERR_SOCKET: closed,
+    UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
+    ENOTFOUND: 'its host name is unknown',
+    EAI_AGAIN: 'its host name cannot be looked up',
   };
   if (code === EARLY_ANSWER) return 'an answer came before the request was sent whole';
-  return words[code] === undefined ? code : `${words[code]} (${code})`;
+  const word = words[code] ?? (UNTRUSTED.test(code) ? 'its certificate is not trusted' : undefined);
+  return word === undefined ? code : `${word} (${code})`;
 }
 
 /** Failures before a byte could leave. Measured on undici 7.30, Node 20; see test/service/transport.test.ts. */
@@ -178,6 +182,7 @@ const CONNECT_FAILURES = new Set([
   'EMFILE',
 ]);
 const TLS_REFUSED = /^(ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+const UNTRUSTED = /^(ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /** Only what is certain counts as not sent; all else may have been processed. */
 export function readFailure(error: unknown): TransportFailure {
