@@ -127,18 +127,13 @@ function printFailure(failure: object): void {
 }
 
 /**
- * Ends the process. Node waits for a pending read, and a read from a hanging disk never ends: where there may be one,
- * a helper process kills this one after half a second.
+ * Ends the process before it ends by itself. Node waits for a pending read, and a read from a hanging disk never ends, nor does every version
+ * tell of it: a helper process kills this one after half a second.
  */
 function exit(exitCode: number): never {
   if (below !== '') terminal.showBelow?.('');
-  if (process.getActiveResourcesInfo().some((name) => /^(FSReq|Worker|MessagePort)/.test(name))) {
-    const kill = `process.stdin.on('end', () => process.exit()).resume(); setTimeout(() => process.kill(${process.pid}, 'SIGKILL'), 500)`;
-    spawn(process.execPath, ['-e', kill], { stdio: ['pipe', 'ignore', 'ignore'], detached: true }).on(
-      'error',
-      () => {},
-    );
-  }
+  const kill = `process.stdin.on('end', () => process.exit()).resume(); setTimeout(() => process.kill(${process.pid}, 'SIGKILL'), 500)`;
+  spawn(process.execPath, ['-e', kill], { stdio: ['pipe', 'ignore', 'ignore'], detached: true }).on('error', () => {});
   return process.exit(exitCode);
 }
 
