@@ -70,7 +70,7 @@ async function isRunDirectory(path: string, files: Files): Promise<boolean> {
   );
 }
 
-/** Newest by when it was planned. */
+/** Newest by when it began; by its file where it has not, which a copy without times makes anew. */
 async function findNewest(
   jobDirectory: string,
   { files, begun, written }: { files: Files; begun: boolean; written: string },
@@ -78,8 +78,9 @@ async function findNewest(
   const found: { directory: string; isBegun: boolean; atMs: number }[] = [];
   for await (const { path, hasJournal } of (await RunDirectories.read(files, jobDirectory)).list(files)) {
     const plan = await files.stat(join(path, PLAN_FILE));
-    if (plan === undefined || (await readPruned(files, path)) !== undefined) continue;
-    found.push({ directory: path, isBegun: !begun || hasJournal, atMs: plan.modifiedMs });
+    const { record } = (await readRunFile(files, path)) ?? {};
+    if (plan === undefined || record?.pruned !== undefined) continue;
+    found.push({ directory: path, isBegun: !begun || hasJournal, atMs: record?.begun?.at ?? plan.modifiedMs });
   }
   found.sort((one, other) => Number(one.isBegun) - Number(other.isBegun) || one.atMs - other.atMs);
   for (const { directory } of found.reverse())

@@ -36,7 +36,7 @@ export async function findRelated(files: Files, of: PlanAt): Promise<PlanAt[]> {
   for await (const { run, path, hasPlan } of (await RunDirectories.read(files, join(of.directory, '..'))).list(files)) {
     const { record } = (await readRunFile(files, path)) ?? {};
     if (!hasPlan || run === of.plan.id || record?.pruned !== undefined) continue;
-    const atMs = (await files.stat(join(path, PLAN_FILE)))?.modifiedMs ?? 0;
+    const atMs = record?.begun?.at ?? (await files.stat(join(path, PLAN_FILE)))?.modifiedMs ?? 0;
     others.push({ directory: path, plan: await readPlan(files, path), atMs });
   }
   const found = new Set<PlanAt>([of]);

@@ -12,8 +12,8 @@ async function aJobWithRuns(apartMs = 60_000) {
   const note = () => {
     const [name = ''] = workspace.plans().filter((each) => !names.includes(each));
     names.push(name);
-    // What decides is when it was planned, and not the order of the names.
-    const at = new Date(Date.now() - (10 - names.length) * apartMs);
+    // What decides is when it began, and not the order of the names or of the files, as a copy without times has it; of what was only planned, the file.
+    const at = new Date(Date.now() - names.length * apartMs + (names.length === 3 ? 10 * apartMs : 0));
     utimesSync(workspace.path(`${workspace.runOf(name)}/plan.json`), at, at);
     return name;
   };
