@@ -69,7 +69,6 @@ export interface StateSnapshot {
   }[];
   readonly firstOpen: OpenEntry | undefined;
   readonly lastClose: CloseEntry | undefined;
-  readonly lastHost: string | undefined;
   readonly lastSentAt: number | undefined;
   readonly lastSize?: RequestSize | undefined;
   readonly leaseMs?: number | undefined;
@@ -113,9 +112,7 @@ export class RunState {
   readonly steps = new Map<number, StepProgress>();
   firstOpen: OpenEntry | undefined;
   lastClose: CloseEntry | undefined;
-  /** The host of the runner that wrote last. */
-  lastHost: string | undefined;
-  /** By the clock of that host: no request with an outcome left later. One may wait long for its turn behind its intent. */
+  /** By the clock of the runner's host: no request with an outcome left later. One may wait long for its turn behind its intent. */
   lastSentAt: number | undefined;
   /** Of the last request that was begun: what it takes of the limits. */
   lastSize: RequestSize | undefined;
@@ -142,8 +139,8 @@ export class RunState {
     const steps = [...this.steps].map(([number, { begunAhead, open, ...progress }]) => {
       return { number, progress: structuredClone(progress), begunAhead: [...begunAhead], open: [...open.values()] };
     });
-    const { firstOpen, lastClose, lastHost, lastSentAt, lastSize, leaseMs, lead, takenBackAt } = this;
-    const about = { firstOpen, lastClose, lastHost, lastSentAt, lastSize, leaseMs, lead, takenBackAt };
+    const { firstOpen, lastClose, lastSentAt, lastSize, leaseMs, lead, takenBackAt } = this;
+    const about = { firstOpen, lastClose, lastSentAt, lastSize, leaseMs, lead, takenBackAt };
     return { version: SNAPSHOT_VERSION, steps, ...about, events: this.#events };
   }
 
@@ -197,7 +194,7 @@ export class RunState {
       case 'open':
         this.firstOpen ??= entry;
         this.leaseMs = Math.max(this.leaseMs ?? 0, entry.leaseMs ?? 0) || undefined;
-        Object.assign(this, { lastHost: entry.host, lead: entry.lead, lastClose: undefined });
+        Object.assign(this, { lead: entry.lead, lastClose: undefined });
         return;
       case 'intent':
         this.lastSize = { messages: entry.rows[1], segments: entry.segments ?? entry.rows[1] };

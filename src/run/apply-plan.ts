@@ -36,7 +36,7 @@ export interface ApplyPlanOptions {
   readonly job: Job;
   readonly lock: Lock;
   readonly stop: StopSwitch;
-  /** How long ago another run of the job may have sent; undefined where none has. */
+  /** How long ago a process before this one, or another run, may have sent at most; undefined where none had the job. */
   readonly othersSentMsAgo?: number | undefined;
   /** Sends in place of this process alone: workers, over a database. */
   readonly sender?: StepSender | undefined;
@@ -89,7 +89,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
   const { leaseMs, isInFlight } = state;
   const { lastRenewedAt, lastWrittenMsAgo } = lock;
   const before = { leaseMs, isInFlight, lastRenewedAt, lastWrittenMsAgo };
-  const areas = new AreaUse(deps.clock, { state, host: deps.owner.host, othersSentMsAgo: options.othersSentMsAgo });
+  const areas = new AreaUse(deps.clock, { state, othersSentMsAgo: options.othersSentMsAgo });
   const { snapshotEveryBytes } = deps;
   const journal = await continueJournal(deps.files, path, { end, plan: plan.id, lock, state, snapshotEveryBytes });
   let forgetEnd = () => {};

@@ -128,7 +128,7 @@ async function takeBack(
   context: Context,
 ): Promise<{ counts: CancelCounts; failure: unknown }> {
   const { env, log, stop } = context;
-  const { files, clock, owner } = env;
+  const { files, clock } = env;
   const { state } = await readRunRows(files, { directory, plan });
   if (state.firstOpen === undefined) {
     throw new UserError('bad-plan', `Cannot cancel ${directory}: its plan was never applied`, {
@@ -140,7 +140,7 @@ async function takeBack(
   const { transport, authorize } = service;
   const onNotice = (notice: string) => log.warn(notice);
   const deps = { ...env, transport, authorize, createLane, onProgress: () => {}, onNotice };
-  const areas = new AreaUse(clock, { state, host: owner.host, othersSentMsAgo: lock.lastOwnedMsAgo });
+  const areas = new AreaUse(clock, { state, othersSentMsAgo: lock.lastOwnedMsAgo });
   const lane = { area: 'sms', service: service.settings, deps, lock, stop, areas, signal: stop.nothingNew } as const;
   let failure: unknown;
   const ask = async (call: CallService, batchId: string): Promise<CancelAnswer> => {

@@ -139,6 +139,7 @@ export interface RunOptions {
   readonly deps?: Partial<RunDeps>;
   readonly announce?: ApplyPlanOptions['announce'];
   readonly pass?: ApplyPlanOptions['pass'];
+  readonly othersSentMsAgo?: number;
 }
 
 /** Applies a plan, once. Each run takes the lock anew: give the second one a higher epoch. */
@@ -150,6 +151,7 @@ export async function aRun({ made, service = aScriptedService(), stop = new Stop
     {
       directory: made.directory,
       plan: made.plan,
+      othersSentMsAgo: options.othersSentMsAgo,
       job: { ...made.plan.job, ...options.job },
       lock: {
         epoch: options.epoch ?? 1,

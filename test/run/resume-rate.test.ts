@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { StopSwitch } from '../../src/run/stop.js';
-import type { Transport } from '../../src/service/transport.js';
 import { aCsvOf, anSmsStep, aPlan, aPlanOfBatches, aTemplate, type MadePlan, someLimits } from '../plan/a-plan.js';
-import { aFakeClock, aFakeLane, aRun, aScriptedService, cutJournal, entriesOf, type RunOptions } from './a-run.js';
-import { aCheckPlan, aSession } from './a-verification-run.js';
+import { aFakeClock, aFakeLane, aRun, aScriptedService, type RunOptions } from './a-run.js';
 
 type Clock = ReturnType<typeof aFakeClock>;
 
@@ -15,20 +13,13 @@ async function live(made: MadePlan, clock: Clock, options: Partial<RunOptions> =
   return lane.told.options.map(({ lastSentMsAgo }) => lastSentMsAgo);
 }
 
-/** Stops after its first answer, which came `answerMs` after the gate, for which it had waited `gateMs`. */
-async function liveAndStop(made: MadePlan, clock: Clock, { gateMs = 0, answerMs = 0 }): Promise<void> {
+async function stopAfterAnAnswer(made: MadePlan, clock: Clock): Promise<void> {
   const stop = new StopSwitch();
   const service = aScriptedService(() => {
-    clock.advance(answerMs);
     stop.request('interrupted', 'SIGTERM');
     return undefined;
   });
-  await live(made, clock, { stop, service, onGate: async () => clock.advance(gateMs) });
-}
-
-/** Leaves of the journal what stood in it when its process died in the midst of a request. */
-function dieInFlight(made: MadePlan): void {
-  cutJournal(made, entriesOf(made.disk, made.directory).findIndex(({ type }) => type === 'intent') + 1);
+  await live(made, clock, { stop, service });
 }
 
 describe('the lane of a run that resumes', () => {
@@ -38,7 +29,7 @@ describe('the lane of a run that resumes', () => {
       const step = anSmsStep({ batchSize: 25, template, limits: someLimits({ concurrency: 1 }) });
       const made = await aPlan({ job: { steps: [step] }, files: { 'people.csv': aCsvOf(60) } });
       const clock = aFakeClock();
-      await liveAndStop(made, clock, {});
+      await stopAfterAnAnswer(made, clock);
       const lane = aFakeLane(clock, async () => {});
       await aRun({ made, epoch: 2, deps: { clock, createLane: lane.createLane, snapshotEveryBytes } });
       expect(lane.told.options[0]?.lastSize).toEqual({ messages: 10, segments: 30 });
@@ -49,41 +40,19 @@ describe('the lane of a run that resumes', () => {
     expect(await live(await aPlanOfBatches(6), aFakeClock())).toEqual([undefined]);
   });
 
-  it('knows of the outcome behind the last request, which may have waited at the gate for minutes after its intent', async () => {
+  it('knows by the lock of the job how long ago a process before it may have sent', async () => {
     const made = await aPlanOfBatches(6);
     const clock = aFakeClock();
-    await liveAndStop(made, clock, { gateMs: 120_000, answerMs: 30 });
-    clock.advance(200);
-    expect(await live(made, clock, { epoch: 2 })).toEqual([200]);
+    await stopAfterAnAnswer(made, clock);
+    expect(await live(made, clock, { epoch: 2, othersSentMsAgo: 200 })).toEqual([200]);
   });
 
-  it('holds a whole second where a request had no outcome: it may have left in the last moment of its process', async () => {
+  it('holds a whole second where the files of the lock were deleted, and nothing says how long ago that was', async () => {
     const made = await aPlanOfBatches(6);
     const clock = aFakeClock();
-    await live(made, clock);
-    dieInFlight(made);
+    await stopAfterAnAnswer(made, clock);
     clock.advance(3_600_000);
     expect(await live(made, clock, { epoch: 2 })).toEqual([0]);
-  });
-
-  it('holds it as well where that request is asked for, and so has no outcome yet', async () => {
-    const made = await aCheckPlan(['s1', 's2']);
-    const clock = aFakeClock();
-    const transport: Transport = { send: async (call) => aSession(call, 'VERIFIED', 0), close: async () => {} };
-    const service = { transport };
-    await live(made, clock, { service });
-    dieInFlight(made);
-    clock.advance(3_600_000);
-    expect(await live(made, clock, { service, epoch: 2 })).toEqual([0]);
-  });
-
-  it('holds it behind a process on another host, whose clock is not ours', async () => {
-    const made = await aPlanOfBatches(6);
-    const clock = aFakeClock();
-    await liveAndStop(made, clock, {});
-    clock.advance(3_600_000);
-    const owner = { host: 'there', pid: 1, instance: 'j' };
-    expect(await live(made, clock, { epoch: 2, deps: { owner } })).toEqual([0]);
   });
 });
 

@@ -16,20 +16,14 @@ export class AreaUse {
   readonly #lastSentMs = new Map<Area, number>();
 
   /**
-   * `state`: as processes before this one left it, before this one adds to it; it does not say which area they last
-   * sent to.
+   * `state`: as processes before this one left it, before this one adds to it. `othersSentMsAgo`: by the job's lock, which all had that sent;
+   * where its files were deleted, and a run was begun, nothing says how long ago.
    */
-  constructor(
-    clock: Clock,
-    { state, host, othersSentMsAgo }: { state: RunState; host: string; othersSentMsAgo?: number | undefined },
-  ) {
+  constructor(clock: Clock, { state, othersSentMsAgo }: { state: RunState; othersSentMsAgo?: number | undefined }) {
     this.#clock = clock;
     this.#state = state;
-    const agoMs = Math.min(
-      sentMsAgo(state, clock.now(), host) ?? Number.POSITIVE_INFINITY,
-      othersSentMsAgo ?? Number.POSITIVE_INFINITY,
-    );
-    this.#beforeMs = Number.isFinite(agoMs) ? clock.monotonicMs() - agoMs : undefined;
+    const agoMs = othersSentMsAgo ?? (state.firstOpen === undefined ? undefined : 0);
+    this.#beforeMs = agoMs === undefined ? undefined : clock.monotonicMs() - agoMs;
   }
 
   /** At least how long ago; undefined when nothing was ever sent. */
@@ -50,13 +44,4 @@ export class AreaUse {
   note(area: Area): void {
     this.#lastSentMs.set(area, this.#clock.monotonicMs());
   }
-}
-
-/**
- * Zero if unknown: a request without outcome may have left in the last moment of its process, and another host's clock
- * may differ.
- */
-function sentMsAgo({ lastSentAt, lastHost, isInFlight }: RunState, now: number, host: string): number | undefined {
-  if (lastSentAt === undefined) return undefined;
-  return isInFlight || lastHost !== host ? 0 : Math.max(0, now - lastSentAt);
 }
