@@ -260,11 +260,12 @@ const step = fc.record({
   isReplyLost: fc.boolean(),
 });
 
-/** What any history begins with, so that most of it is about something: both workers have checked in, and claimed. */
+/** What any history begins with, so that most of it is about something: both workers have checked in, the one too late for its first claim, and claimed. */
 const BEGIN: readonly [string, Picks][] = [
   ...(['lead', 'openStep', 'renewLead'] as const).map((call) => [call, [0, 1, 0, 0]] as [string, Picks]),
   ...[0, 1, 2].map((request) => ['handOver', [request, 0, 0, 0]] as [string, Picks]),
   ...[0, 1].map((worker) => ['beat', [worker, 0, 0, 0]] as [string, Picks]),
+  ['claim', [0, 0, 0, 0]],
   ['beat', [0, 0, 2, 0]],
   ...[0, 1].map((worker) => ['claim', [worker, 0, 0, 0]] as [string, Picks]),
 ];
