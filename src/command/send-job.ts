@@ -8,6 +8,7 @@ import { beginPeople } from '../people/had-already.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { packPlan } from '../plan/format/plan-packer.js';
 import { checkGuards } from '../plan/guards.js';
+import { ProblemList } from '../plan/problems.js';
 import { CurrentLists } from '../plan/suppress/current-lists.js';
 import { watchJournal } from '../registry/find-faults.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
@@ -211,7 +212,10 @@ async function apply(
   };
   const view = createProgressView(terminal, log);
   const lists = await CurrentLists.of(plan, job, plan.job.directory, async () => {
-    return { ...env, reader: await env.loadReader() };
+    const hint = 'Nothing is sent without it. Put it right and run the same command again.';
+    // A guard: some of it may have been sent by then.
+    const gather = () => new ProblemList(`send plan ${plan.id}`, hint, 'guard');
+    return { ...env, reader: await env.loadReader(), gather };
   });
   try {
     await emit({ type: 'run', directory, plan });

@@ -1,19 +1,22 @@
 import { countOf } from '../domain/count-of.js';
-import { type Problem, UserError } from '../domain/errors.js';
+import { type Problem, UserError, type UserErrorCode } from '../domain/errors.js';
 
 /** Gathers the problems of all files, to report them at once. */
 export class ProblemList {
   readonly #problems: Problem[] = [];
   readonly #task: string;
   readonly #hint: string;
+  readonly #code: UserErrorCode;
 
   /** `task` completes "Cannot …". */
   constructor(
     task = 'plan the job',
     hint = 'Nothing was sent. Fix what is named above and run the same command again.',
+    code: UserErrorCode = 'bad-input',
   ) {
     this.#task = task;
     this.#hint = hint;
+    this.#code = code;
   }
 
   get isEmpty(): boolean {
@@ -43,7 +46,7 @@ export class ProblemList {
     const count = problems.length;
     if (count === 0) return;
     throw new UserError(
-      'bad-input',
+      this.#code,
       `Cannot ${this.#task}: ${`there ${count === 1 ? 'is' : 'are'} ${countOf(count, 'problem')}`}`,
       {
         hint: this.#hint,

@@ -15,6 +15,7 @@ import { maskNumber } from '../normalize/mask.js';
 import { normalizeNumber } from '../normalize/number/number.js';
 import { listMessagesTo } from '../people/list-person.js';
 import { PERSON_WORDS } from '../people/people-file.js';
+import { ProblemList } from '../plan/problems.js';
 import { CurrentLists } from '../plan/suppress/current-lists.js';
 import type { Files } from '../storage/files.js';
 import { argument, defineBelow, type Group, json, text, theJob } from './verb.js';
@@ -127,7 +128,8 @@ async function decide(
 /** The list by which the job sends nothing to the number; undefined where none has it. */
 async function findListOf(number: number, job: Job, env: Context['env']): Promise<string | undefined> {
   const lists = await CurrentLists.of({ id: '', steps: [] }, job, job.directory, async () => {
-    return { ...env, reader: await env.loadReader() };
+    const gather = () => new ProblemList('look the number up', 'Put the list right and run the same command again.');
+    return { ...env, reader: await env.loadReader(), gather };
   });
   await lists?.refresh();
   const found = job.steps.flatMap((_, index) => lists?.nameList({ step: index + 1, number }) ?? []);

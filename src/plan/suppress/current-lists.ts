@@ -8,7 +8,7 @@ import type { FileFacts, Files } from '../../storage/files.js';
 import { coalesce } from '../../storage/group-commit.js';
 import type { Plan } from '../format/plan-file.js';
 import { digestFile, type PlanDeps, STANDARD_INPUT } from '../plan-deps.js';
-import { ProblemList } from '../problems.js';
+import type { ProblemList } from '../problems.js';
 import { keyOfLists, listSuppression } from './list-suppression.js';
 import { readListed } from './suppression.js';
 
@@ -28,6 +28,8 @@ interface ListAccess {
   readonly files: Pick<Files, 'stat' | 'list' | 'openRead'>;
   readonly clock: { monotonicMs(): number; sleep(delayMs: number): Promise<void> };
   readonly reader: Omit<PlanDeps['reader'], 'spoolStandardInput'>;
+  /** Of lists that cannot be read. */
+  readonly gather: () => ProblemList;
 }
 
 /** How often patterns and directories are searched for new files; a file that is known is looked at each time. */
@@ -90,11 +92,6 @@ export class CurrentLists {
     return [...this.#watched.values()].find(isOn)?.file.shown;
   }
 
-  #gather(): ProblemList {
-    const hint = 'Nothing is sent without it. Put it right and run the same command again.';
-    return new ProblemList(`send plan ${this.#plan.id}`, hint);
-  }
-
   async #look(): Promise<void> {
     const nowMs = this.#deps.clock.monotonicMs();
     if (nowMs - this.#searchedMs >= SEARCH_EVERY_MS) {
@@ -106,7 +103,7 @@ export class CurrentLists {
 
   /** Files stay known, those of the plan too: one that is gone can no longer be read, and ends the run. */
   async #search(): Promise<void> {
-    const problems = this.#gather();
+    const problems = this.#deps.gather();
     for (const listed of this.#steps) {
       const files = await problems.gather(keyOfLists(listed.lists), () =>
         listSuppression(listed.lists, this.#directory, this.#deps, { isWatched: true }),
@@ -143,7 +140,7 @@ export class CurrentLists {
         list.facts = facts;
         return;
       }
-      const problems = this.#gather();
+      const problems = this.#deps.gather();
       await problems.gather(list.file.shown, () => this.#read(list, problems));
       if (problems.isEmpty) {
         list.facts = facts;

@@ -6,6 +6,7 @@ import { digestInput } from '../../../src/input/digest-input.js';
 import { listInputs } from '../../../src/input/inputs.js';
 import { readRecords } from '../../../src/input/records.js';
 import { digestContent } from '../../../src/input/text/byte-source.js';
+import { ProblemList } from '../../../src/plan/problems.js';
 import { CurrentLists } from '../../../src/plan/suppress/current-lists.js';
 import { nodeFiles } from '../../../src/storage/files.js';
 import { FakeClock } from '../../run/fake-clock.js';
@@ -40,7 +41,7 @@ async function outAfter(...contents: string[]): Promise<number[][]> {
     { id: 'p', steps: [{ number: 1, suppression }] } as never,
     { steps: [step] },
     directory,
-    async () => ({ files: nodeFiles, clock: new FakeClock(), reader }),
+    async () => ({ files: nodeFiles, clock: new FakeClock(), reader, gather: () => new ProblemList() }),
   );
   const isOut = (person: number) => lists?.find({ step: 1, number: Number(aNumber(person)) }) !== undefined;
   const out: number[][] = [];
