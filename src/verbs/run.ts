@@ -92,7 +92,7 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
   const { env, log, emit } = context;
   const { files } = env;
   // Also where it plans after midnight, as it finished another run before, or stood by.
-  let day = env.clock.now();
+  const nowMs = env.clock.now();
   const directory = jobDirectoryOf(job);
   const summaries: Summary[] = [];
   let guarded: Summary | undefined;
@@ -100,6 +100,7 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
   const sendNew = async (sending: SendingJob, history: readonly PastRun[]): Promise<readonly LeftOut[]> => {
     const { registry } = sending;
     const isResumed = summaries.length > 0;
+    const day = chooseDay(history, { summaries, nowMs, registry });
     const { made, leftOut } = await endSoon(context, 'plan the job', () =>
       planNewInput(context, job, sending, { history, isAgain: again, isResumed, day }),
     );
@@ -137,7 +138,6 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
       log.info(`run ${plan.id} is ${explainEnd(summary)}`, listFigures(summary));
       summaries.push(summary);
       if (summary.state !== 'finished') return [];
-      day = chooseDay(past, { job, day, registry: sending.registry });
     }
     if (flags.rest === true) return assertAnyWaited(summaries, job);
     if (summaries.length === 0) return sendNew(sending, history);
@@ -209,21 +209,40 @@ async function finishRun(
   return sending.send(past.directory, past.plan, settings, pass);
 }
 
+const HOUR_MS = 3_600_000;
+
 /** A scheduler gives the same command again within minutes or hours; the next night is later. */
-const SAME_NIGHT_MS = 12 * 3_600_000;
+const SAME_NIGHT_MS = 12 * HOUR_MS;
+
+/** A pod that was refused, as another had the job, or that was killed as it ended, is started again by then. */
+const STARTED_AGAIN_MS = HOUR_MS;
 
 /**
- * Which day a job of every day is planned for behind a run that the same command has resumed: that of the run, where it began within twelve
- * hours. Else a run that stopped before midnight would be resumed behind it, and sent to everyone once more at once.
+ * Which day a job of every day is planned for behind a run that the same command has resumed, or that ended within the hour: that of the
+ * run, where it began within twelve hours. Else a run that stopped, or ended, about midnight would be followed at once by one more message to everyone.
  */
 function chooseDay(
-  { plan }: PastRun,
-  { job, day, registry }: Pick<SendingJob, 'registry'> & { job: Job; day: number },
+  history: readonly PastRun[],
+  { summaries, nowMs, registry }: Pick<SendingJob, 'registry'> & { summaries: readonly Summary[]; nowMs: number },
 ): number {
-  const begun = registry.find(plan.id)?.begun;
-  const noon = Date.parse(`${plan.occurrence}T12:00`);
-  if (job.repeat !== 'per-day' || begun?.retryOf !== null || Number.isNaN(noon)) return day;
-  return day - begun.at < SAME_NIGHT_MS ? noon : day;
+  const isOfThisNight = ({ plan }: PastRun) => {
+    const { begun, ended } = registry.find(plan.id) ?? {};
+    if (begun?.retryOf !== null || begun.testOf !== undefined || nowMs - begun.at >= SAME_NIGHT_MS) return false;
+    if (summaries.some((summary) => summary.plan === plan.id)) return true;
+    // New files of each hour would else put off the new day without end.
+    const beganInTime = begun.at - noonOf(plan) < SAME_NIGHT_MS + HOUR_MS;
+    return beganInTime && ended?.state === 'finished' && isJustOver(ended.endedAt, nowMs);
+  };
+  const noon = noonOf(history.findLast(isOfThisNight)?.plan);
+  return Number.isNaN(noon) ? nowMs : noon;
+}
+
+function noonOf(plan: PastRun['plan'] | undefined): number {
+  return Date.parse(`${plan?.occurrence}T12:00`);
+}
+
+function isJustOver(endedAt: string | null, nowMs: number): boolean {
+  return endedAt !== null && nowMs - Date.parse(endedAt) < STARTED_AGAIN_MS;
 }
 
 /** Without a sample all of it would be sent; one of another size stays as it was planned. */

@@ -127,28 +127,61 @@ describe.concurrent('a file that was saved anew', () => {
   });
 });
 
+/** Runs the job of a workspace as if it were another time. */
+async function runAt(workspace: Workspace, atMs: number): Promise<number | null> {
+  const aheadMs = atMs - Date.now();
+  const clock = { ...systemClock, now: () => Date.now() + aheadMs };
+  return (await volleyIn(workspace, { runtime: { clock } }, 'run', 'job.yaml')).code;
+}
+
+const todayAt = (time: string) => new Date(`${new Date().toDateString()} ${time}`).getTime();
+
 test.each([
   ['that goes on behind midnight sends the day on which it began, and no other', '23:50', 20, [30, 60]],
   ['of yesterday that is resumed sends what was left of it, then the new day', '09:30', 24 * 60, [60, 60]],
 ])('a run of a job of every day %s', async (_what, begins, minutes, sent) => {
   const workspace = await aJobFor(people(30), { repeat: 'per-day' }, { kind: 'status-401', area: 'sms', nth: 2 });
-  const begunAt = new Date(`${new Date().toDateString()} ${begins}`).getTime();
-  const runAt = (atMs: number) => {
-    const aheadMs = atMs - Date.now();
-    return volleyIn(
-      workspace,
-      { runtime: { clock: { ...systemClock, now: () => Date.now() + aheadMs } } },
-      'run',
-      'job.yaml',
-    );
-  };
-  expect((await runAt(begunAt)).code).toBe(4);
+  const begunAt = todayAt(begins);
+  expect(await runAt(workspace, begunAt)).toBe(4);
   workspace.setFaults();
 
   const counts = [];
   for (const later of [minutes, minutes + 9 * 60]) {
-    expect((await runAt(begunAt + later * 60_000)).code).toBe(0);
+    expect(await runAt(workspace, begunAt + later * 60_000)).toBe(0);
     counts.push((await workspace.destinations()).length);
   }
   expect(counts).toEqual(sent);
+});
+
+test.each([
+  ['within the hour, as a scheduler that was refused or killed does, sends nothing', '23:50', 20, 2],
+  ['hours later, where its report is not written yet, sends nothing', '22:00', 180, 2],
+  ['hours later sends the new day', '22:00', 180, 4],
+])(
+  'a job of every day that is started behind midnight, when its run has ended, %s',
+  async (when, begins, minutes, sent) => {
+    const workspace = await aJobFor(people(2), { repeat: 'per-day' });
+    const begunAt = todayAt(begins);
+    expect(await runAt(workspace, begunAt)).toBe(0);
+    if (when.includes('report')) rmSync(workspace.path(`out/sale/${workspace.runs()[0]}/summary.json`));
+    expect(await runAt(workspace, begunAt + minutes * 60_000)).toBe(0);
+    expect(await workspace.destinations()).toHaveLength(sent);
+  },
+);
+
+test('a job of every day that takes new files each hour of the night sends the new day soon after midnight', async () => {
+  const workspace = await aJobFor(people(1), {
+    repeat: 'per-day',
+    steps: [anSmsStep({ input: { files: 'inbox/*.csv' } })],
+  });
+  mkdirSync(workspace.path('inbox'));
+  const begunAt = todayAt('23:30');
+  const sent = [];
+  for (const hour of [0, 1, 2, 3]) {
+    workspace.write(`inbox/${hour}.csv`, people(1, hour + 1));
+    expect(await runAt(workspace, begunAt + hour * 59 * 60_000)).toBe(0);
+    sent.push((await workspace.destinations()).length);
+  }
+  // The fourth start is the first of the new day.
+  expect(sent).toEqual([1, 2, 3, 7]);
 });

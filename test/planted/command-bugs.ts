@@ -47,4 +47,22 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     title:
       'a run that cannot write who had what once it has sent ends with 4, not as one that did not start, and is advised to nothing that sends again',
   },
+  {
+    name: 'a run of every day that is resumed behind midnight begins the next day at once',
+    file: 'src/verbs/run.ts',
+    find: 'if (summaries.some((summary) => summary.plan === plan.id)) return true;',
+    replace: 'if (summaries.some((summary) => summary.plan === plan.id)) return false;',
+    tests: ['test/e2e/taken-once.test.ts'],
+    title:
+      'a job of every day that is started behind midnight, when its run has ended, hours later, where its report is not written yet, sends nothing',
+  },
+  {
+    name: 'a run of every day that ended behind midnight is followed by the next day at once',
+    file: 'src/verbs/run.ts',
+    find: 'nowMs - Date.parse(endedAt) < STARTED_AGAIN_MS',
+    replace: 'nowMs - Date.parse(endedAt) < 0',
+    tests: ['test/e2e/taken-once.test.ts'],
+    title:
+      'a job of every day that is started behind midnight, when its run has ended, within the hour, as a scheduler that was refused or killed does, sends nothing',
+  },
 ];

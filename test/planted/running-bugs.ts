@@ -30,14 +30,6 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
     title: 'clocks that are put back open a window once more',
   },
   {
-    name: 'a run of every day that is resumed behind midnight begins the next day at once',
-    file: 'src/verbs/run.ts',
-    find: 'SAME_NIGHT_MS ? noon : day;',
-    replace: 'SAME_NIGHT_MS ? day : day;',
-    tests: ['test/e2e/taken-once.test.ts'],
-    title: 'a run of a job of every day that goes on behind midnight sends the day on which it began, and no other',
-  },
-  {
     name: 'a window is open where one of the zones of a country has it so',
     file: 'src/hours/window.ts',
     find: '    return zones.find((zone) => {',
