@@ -99,7 +99,7 @@ export async function readSecret(
   const secret = trimEndOf(text, '\r\n');
   if (secret === '') throw refuse('is empty', `it to contain ${what}`, 'Put it there.');
   if (secret.length > MAX_LENGTH || !/^[\x21-\x7e]+$/.test(secret)) {
-    const hint = 'Look for spaces, quotes from a word processor, or a second line.';
+    const hint = 'Look for spaces, quotes from a word processor, a byte order mark at the start, or a second line.';
     throw refuse('contains spaces, control characters or non-ASCII letters, or is very long', 'only the secret', hint);
   }
   return secret;

@@ -61,4 +61,10 @@ describe('readSecret', () => {
       expect(JSON.stringify([error, String(error)])).not.toContain('sk_live');
     }
   });
+
+  test('names the byte order mark, which no editor shows', async () => {
+    await expect(read({ file: '/k' }, { file: '\uFEFFsk_live\r\n' })).rejects.toMatchObject({
+      hint: expect.stringContaining('byte order mark'),
+    });
+  });
 });
