@@ -100,7 +100,15 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
   const sendNew = async (sending: SendingJob, history: readonly PastRun[]): Promise<readonly LeftOut[]> => {
     const { registry } = sending;
     const isResumed = summaries.length > 0;
-    const day = chooseDay(history, { summaries, nowMs, registry });
+    const last = findSameNight(history, { summaries, nowMs, registry });
+    const day = last === undefined ? nowMs : noonOf(last.plan);
+    if (last !== undefined && new Date(day).toDateString() !== new Date(nowMs).toDateString()) {
+      const { id: run, occurrence } = last.plan;
+      log.warn(`this start is of ${occurrence}: run ${run} of that day ended less than an hour ago`, {
+        event: 'same-day',
+        run,
+      });
+    }
     const { made, leftOut } = await endSoon(context, 'plan the job', () =>
       planNewInput(context, job, sending, { history, isAgain: again, isResumed, day }),
     );
@@ -218,27 +226,27 @@ const SAME_NIGHT_MS = 12 * HOUR_MS;
 const STARTED_AGAIN_MS = HOUR_MS;
 
 /**
- * Which day a job of every day is planned for behind a run that the same command has resumed, or that ended within the hour: that of the
- * run, where it began within twelve hours. Else a run that stopped, or ended, about midnight would be followed at once by one more message to everyone.
+ * Of whose day a job of every day is planned: the run that the same command has resumed, or that ended within the hour, where it began within twelve
+ * hours. Else a run that stopped, or ended, about midnight would be followed at once by one more message to everyone.
  */
-function chooseDay(
+function findSameNight(
   history: readonly PastRun[],
   { summaries, nowMs, registry }: Pick<SendingJob, 'registry'> & { summaries: readonly Summary[]; nowMs: number },
-): number {
-  const isOfThisNight = ({ plan }: PastRun) => {
+): PastRun | undefined {
+  return history.findLast(({ plan }) => {
     const { begun, ended } = registry.find(plan.id) ?? {};
-    if (begun?.retryOf !== null || begun.testOf !== undefined || nowMs - begun.at >= SAME_NIGHT_MS) return false;
+    const isOfDay = begun?.retryOf === null && begun.testOf === undefined && !Number.isNaN(noonOf(plan));
+    if (!isOfDay || nowMs - begun.at >= SAME_NIGHT_MS) return false;
     if (summaries.some((summary) => summary.plan === plan.id)) return true;
     // New files of each hour would else put off the new day without end.
     const beganInTime = begun.at - noonOf(plan) < SAME_NIGHT_MS + HOUR_MS;
     return beganInTime && ended?.state === 'finished' && isJustOver(ended.endedAt, nowMs);
-  };
-  const noon = noonOf(history.findLast(isOfThisNight)?.plan);
-  return Number.isNaN(noon) ? nowMs : noon;
+  });
 }
 
-function noonOf(plan: PastRun['plan'] | undefined): number {
-  return Date.parse(`${plan?.occurrence}T12:00`);
+/** NaN for one of a job that is not repeated each day. */
+function noonOf({ occurrence }: PastRun['plan']): number {
+  return Date.parse(`${occurrence}T12:00`);
 }
 
 function isJustOver(endedAt: string | null, nowMs: number): boolean {
