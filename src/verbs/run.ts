@@ -100,7 +100,8 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
   const sendNew = async (sending: SendingJob, history: readonly PastRun[]): Promise<readonly LeftOut[]> => {
     const { registry } = sending;
     const isResumed = summaries.length > 0;
-    const last = findSameNight(history, { summaries, nowMs, registry });
+    const isOfDay = job.repeat === 'per-day' && !again;
+    const last = isOfDay ? findSameNight(history, { summaries, nowMs, registry }) : undefined;
     const day = last === undefined ? nowMs : noonOf(last.plan);
     if (last !== undefined && new Date(day).toDateString() !== new Date(nowMs).toDateString()) {
       const { id: run, occurrence } = last.plan;
@@ -235,8 +236,8 @@ function findSameNight(
 ): PastRun | undefined {
   return history.findLast(({ plan }) => {
     const { begun, ended } = registry.find(plan.id) ?? {};
-    const isOfDay = begun?.retryOf === null && begun.testOf === undefined && !Number.isNaN(noonOf(plan));
-    if (!isOfDay || nowMs - begun.at >= SAME_NIGHT_MS) return false;
+    const isWhole = begun?.retryOf === null && begun.testOf === undefined && !Number.isNaN(noonOf(plan));
+    if (!isWhole || nowMs - begun.at >= SAME_NIGHT_MS) return false;
     if (summaries.some((summary) => summary.plan === plan.id)) return true;
     // New files of each hour would else put off the new day without end.
     const beganInTime = begun.at - noonOf(plan) < SAME_NIGHT_MS + HOUR_MS;
