@@ -17,6 +17,7 @@ import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { isReported, type PastRun, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import { listTakenFiles } from '../registry/registry-state.js';
+import { findSameNight, noonOf } from '../registry/same-night.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import type { Summary } from '../report/summary.js';
 import { assertNotRefused, assertReleased } from '../run/checks-before.js';
@@ -101,13 +102,16 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
     const { registry } = sending;
     const isResumed = summaries.length > 0;
     const isOfDay = job.repeat === 'per-day' && !again;
-    const last = isOfDay ? findSameNight(history, { summaries, nowMs, registry }) : undefined;
-    const day = last === undefined ? nowMs : noonOf(last.plan);
+    const resumed = summaries.map(({ plan }) => plan);
+    const last = isOfDay
+      ? findSameNight(registry.state, { resumed, startedAt: nowMs, nowMs: env.clock.now() })
+      : undefined;
+    const day = last === undefined ? nowMs : noonOf(last.begun.occurrence);
     if (last !== undefined && new Date(day).toDateString() !== new Date(nowMs).toDateString()) {
-      const { id: run, occurrence } = last.plan;
-      log.warn(`this start is of ${occurrence}: run ${run} of that day ended less than an hour ago`, {
+      const { plan, begun } = last;
+      log.warn(`this start is of ${begun.occurrence}: run ${plan} of that day ended less than an hour ago`, {
         event: 'same-day',
-        run,
+        run: plan,
       });
     }
     const { made, leftOut } = await endSoon(context, 'plan the job', () =>
@@ -216,42 +220,6 @@ async function finishRun(
   );
   await confirmSending(context, { ...past, settings }, answer);
   return sending.send(past.directory, past.plan, settings, pass);
-}
-
-const HOUR_MS = 3_600_000;
-
-/** A scheduler gives the same command again within minutes or hours; the next night is later. */
-const SAME_NIGHT_MS = 12 * HOUR_MS;
-
-/** A pod that was refused, as another had the job, or that was killed as it ended, is started again by then. */
-const STARTED_AGAIN_MS = HOUR_MS;
-
-/**
- * Of whose day a job of every day is planned: the run that the same command has resumed, or that ended within the hour, where it began within twelve
- * hours. Else a run that stopped, or ended, about midnight would be followed at once by one more message to everyone.
- */
-function findSameNight(
-  history: readonly PastRun[],
-  { summaries, nowMs, registry }: Pick<SendingJob, 'registry'> & { summaries: readonly Summary[]; nowMs: number },
-): PastRun | undefined {
-  return history.findLast(({ plan }) => {
-    const { begun, ended } = registry.find(plan.id) ?? {};
-    const isWhole = begun?.retryOf === null && begun.testOf === undefined && !Number.isNaN(noonOf(plan));
-    if (!isWhole || nowMs - begun.at >= SAME_NIGHT_MS) return false;
-    if (summaries.some((summary) => summary.plan === plan.id)) return true;
-    // New files of each hour would else put off the new day without end.
-    const beganInTime = begun.at - noonOf(plan) < SAME_NIGHT_MS + HOUR_MS;
-    return beganInTime && ended?.state === 'finished' && isJustOver(ended.endedAt, nowMs);
-  });
-}
-
-/** NaN for one of a job that is not repeated each day. */
-function noonOf({ occurrence }: PastRun['plan']): number {
-  return Date.parse(`${occurrence}T12:00`);
-}
-
-function isJustOver(endedAt: string | null, nowMs: number): boolean {
-  return endedAt !== null && nowMs - Date.parse(endedAt) < STARTED_AGAIN_MS;
 }
 
 /** Without a sample all of it would be sent; one of another size stays as it was planned. */

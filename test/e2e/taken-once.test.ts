@@ -138,6 +138,7 @@ const todayAt = (time: string) => new Date(`${new Date().toDateString()} ${time}
 
 test.each([
   ['that goes on behind midnight sends the day on which it began, and no other', '23:50', 20, [30, 60]],
+  ['that a person resumes in the afternoon sends the day on which it began, and no other', '20:00', 18 * 60, [30, 60]],
   ['of yesterday that is resumed sends what was left of it, then the new day', '09:30', 24 * 60, [60, 60]],
 ])('a run of a job of every day %s', async (_what, begins, minutes, sent) => {
   const workspace = await aJobFor(people(30), { repeat: 'per-day' }, { kind: 'status-401', area: 'sms', nth: 2 });
@@ -171,6 +172,16 @@ test.each([
     expect(await workspace.destinations()).toHaveLength(sent);
   },
 );
+
+test('a job of every day sends its days, though a run before was dated into the future by a clock that was ahead', async () => {
+  const workspace = await aJobFor(people(2), { repeat: 'per-day' });
+  const sent = [];
+  for (const days of [9, 0, 1]) {
+    expect((await runAt(workspace, todayAt('22:00') + days * 24 * 3_600_000)).code).toBe(0);
+    sent.push((await workspace.destinations()).length);
+  }
+  expect(sent).toEqual([2, 4, 6]);
+});
 
 test('a job of every day that takes new files each hour of the night sends the new day soon after midnight', async () => {
   const workspace = await aJobFor(people(1), {

@@ -49,20 +49,28 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a run of every day that is resumed behind midnight begins the next day at once',
-    file: 'src/verbs/run.ts',
-    find: 'if (summaries.some((summary) => summary.plan === plan.id)) return true;',
-    replace: 'if (summaries.some((summary) => summary.plan === plan.id)) return false;',
+    file: 'src/registry/same-night.ts',
+    find: 'if (resumed.includes(plan)) return true;',
+    replace: 'if (resumed.includes(plan)) return false;',
     tests: ['test/e2e/taken-once.test.ts'],
     title:
       'a job of every day that is started behind midnight, when its run has ended, hours later, where its report is not written yet, sends nothing',
   },
   {
     name: 'a run of every day that ended behind midnight is followed by the next day at once',
-    file: 'src/verbs/run.ts',
-    find: 'nowMs - Date.parse(endedAt) < STARTED_AGAIN_MS',
-    replace: 'nowMs - Date.parse(endedAt) < 0',
+    file: 'src/registry/same-night.ts',
+    find: 'startedAt - Date.parse(endedAt) < STARTED_AGAIN_MS',
+    replace: 'startedAt - Date.parse(endedAt) < 0',
     tests: ['test/e2e/taken-once.test.ts'],
     title:
       'a job of every day that is started behind midnight, when its run has ended, within the hour, as a scheduler that was refused or killed does, sends nothing',
+  },
+  {
+    name: 'a run that a clock dated into the future is of the night of each start until then',
+    file: 'src/registry/same-night.ts',
+    find: ' && begunAt - nowMs < HOUR_MS',
+    replace: '',
+    tests: ['test/e2e/taken-once.test.ts'],
+    title: 'a job of every day sends its days, though a run before was dated into the future by a clock that was ahead',
   },
 ];
