@@ -1,4 +1,5 @@
 import { countOf } from '../domain/count-of.js';
+import { remember } from '../domain/is-object.js';
 import { formatTime } from '../domain/stated-time.js';
 import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
@@ -73,7 +74,7 @@ export async function planNewInput(
       assertHeld: () => lock.assertHeld(),
       ownersFor: ({ id }) => new OwnerLookup(rows, { id, job, occurrence }),
       findTaken: (kind, digest) => registry.findTaken({ job, occurrence }, { kind, digest }),
-      noteRest: (each) => noteRest(each, { files, history, registry: registry.state }),
+      noteRest: createNoteRest({ files, history, registry: registry.state }),
     });
     if (outcome.made !== undefined) await assertOwned({ files, registry: registry.state, history }, outcome.made);
     const { leftOut } = outcome;
@@ -141,21 +142,34 @@ export function warnOfJob({ steps }: Job): string[] {
  * A file that a run took is not sent as long as rows of it are not: says how many, and which run or plan has them, the newest of the run
  * that took the file and those that retry its rows.
  */
-async function noteRest(
-  leftOut: LeftOut,
-  { files, history, registry }: { files: Files; history: readonly PastRun[]; registry: RegistryState },
-): Promise<LeftOut> {
-  const { run } = leftOut;
-  if (run === undefined) return leftOut;
+function createNoteRest({
+  files,
+  history,
+  registry,
+}: {
+  files: Files;
+  history: readonly PastRun[];
+  registry: RegistryState;
+}): (leftOut: LeftOut) => Promise<LeftOut> {
   const plans = new Map(history.map(({ plan }) => [plan.id, plan]));
-  for (const past of history.toReversed()) {
-    if (!lineOf(past.plan, plans).includes(run)) continue;
-    const rest = await findRest(files, past, { run, isAbandoned: registry.isAbandoned(past.plan.id) });
-    if (rest === undefined) continue;
-    const { next, said } = rest;
-    return { ...leftOut, reason: `was taken by run ${run}: ${said}`, rest: { directory: past.directory, next } };
-  }
-  return leftOut;
+  const pasts = new Map<string, PastRun[]>();
+  for (const past of history.toReversed())
+    for (const run of lineOf(past.plan, plans)) remember(pasts, run, (): PastRun[] => []).push(past);
+  const find = async (run: string): Promise<Partial<LeftOut> | undefined> => {
+    for (const past of pasts.get(run) ?? []) {
+      const rest = await findRest(files, past, { run, isAbandoned: registry.isAbandoned(past.plan.id) });
+      if (rest === undefined) continue;
+      const { next, said } = rest;
+      return { reason: `was taken by run ${run}: ${said}`, rest: { directory: past.directory, next } };
+    }
+    return undefined;
+  };
+  // A run took many files at times.
+  const rests = new Map<string, ReturnType<typeof find>>();
+  return async (leftOut) => {
+    const { run } = leftOut;
+    return run === undefined ? leftOut : { ...leftOut, ...(await remember(rests, run, () => find(run))) };
+  };
 }
 
 /** What a run, or a plan of its rows, has not sent; undefined where that is nothing, or what a person or a list decided. */

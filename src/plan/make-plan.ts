@@ -70,11 +70,12 @@ async function planSelection(
   const { files } = deps;
   const { occurrence, noteRest = async (each: LeftOut) => each } = options;
   const { spool } = selection;
-  const noting = selection.steps.map(async (step) => ({
-    ...step,
-    leftOut: await Promise.all(step.leftOut.map((each) => noteRest(each))),
-  }));
-  const noted = await Promise.all(noting);
+  const noted: StepSelection[] = [];
+  for (const step of selection.steps) {
+    const omitted: LeftOut[] = [];
+    for (const each of step.leftOut) omitted.push(await noteRest(each));
+    noted.push({ ...step, leftOut: omitted });
+  }
   const leftOut = noted.flatMap((step) => step.leftOut);
   if (problems.isEmpty) await assertInputCame(files, noted, options);
   if (selection.steps.every((step) => step.inputs.length === 0)) {

@@ -28,6 +28,9 @@ export class JobRows {
   readonly runs: ReadonlyMap<string, PastRun>;
   /** By their ids: the files that plans read, each with those that did. */
   readonly #known = new Map<string, KnownFile[]>();
+  /** The same ids by the digest of the rows of their files, and such digests by the kind of the step and the content. */
+  readonly #idsOfRows = new Map<string, Set<string>>();
+  readonly #digests = new Map<string, string>();
   /** Runs that took a file, whether they are there or gone, in the order in which they began. */
   readonly #takers = new Map<string, Taker[]>();
   /** The same, by the kind of their step and the rows of the file. */
@@ -46,8 +49,13 @@ export class JobRows {
       if (plan.retryOf !== undefined) continue;
       for (const step of plan.steps) {
         const ids = fileIdsOf(plan, step);
-        for (const [index, input] of step.inputs.entries())
-          remember(this.#known, ids[index] ?? '', (): KnownFile[] => []).push({ plan, step, input });
+        for (const [index, input] of step.inputs.entries()) {
+          const id = ids[index] ?? '';
+          const digest = digestOfRows(input);
+          remember(this.#known, id, (): KnownFile[] => []).push({ plan, step, input });
+          remember(this.#idsOfRows, digest, () => new Set<string>()).add(id);
+          remember(this.#digests, `${step.kind} ${input.contentSha256}`, () => digest);
+        }
       }
     }
     for (const { plan: run, begun } of registry.runs.values()) {
@@ -66,9 +74,7 @@ export class JobRows {
 
   /** Ids that a file has for steps of other kinds, by the digest of its rows. */
   idsForOthers(kind: string, digest: string): string[] {
-    return [...this.#known].flatMap(([id, [known]]) =>
-      known !== undefined && known.step.kind !== kind && digestOfRows(known.input) === digest ? id : [],
-    );
+    return [...(this.#idsOfRows.get(digest) ?? [])].filter((id) => this.filesOf(id)[0]?.step.kind !== kind);
   }
 
   /** Digest of the rows of a file. */
@@ -90,11 +96,7 @@ export class JobRows {
 
   /** By the content of a file for a step of a kind: the digest of its rows, if a plan read it. */
   findDigest(kind: string, contentSha256: string): string | undefined {
-    for (const known of this.#known.values()) {
-      const found = known.find(({ step, input }) => step.kind === kind && input.contentSha256 === contentSha256);
-      if (found !== undefined) return digestOfRows(found.input);
-    }
-    return undefined;
+    return this.#digests.get(`${kind} ${contentSha256}`);
   }
 
   /** Ids of the runs of the account of a job that took a file, there or gone. */

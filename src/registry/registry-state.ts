@@ -1,4 +1,5 @@
 import { type Problem, UserError } from '../domain/errors.js';
+import { remember } from '../domain/is-object.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import { digestsOf, type Plan } from '../plan/format/plan-file.js';
 import type { Act, RunBegun, RunRecord } from '../plan/format/run-record.js';
@@ -13,6 +14,8 @@ export class RegistryState {
   readonly claims = new Claims();
   readonly #records = new Map<string, RunRecord>();
   readonly #runs = new Map<string, BegunRun>();
+  /** By digest, of their bytes or rows, the files that runs took, in the order in which these began. A cache, cleared by each record. */
+  #taken: Map<string, TakenFile[]> | undefined;
 
   /** Those that were begun, in the order in which they were. */
   get runs(): ReadonlyMap<string, BegunRun> {
@@ -34,6 +37,7 @@ export class RegistryState {
   }
 
   put(record: RunRecord): void {
+    this.#taken = undefined;
     place(this.#records, record);
     if (record.begun !== undefined) this.#runs.set(record.plan, { ...record, begun: record.begun });
   }
@@ -64,18 +68,34 @@ export class RegistryState {
     digests: readonly string[],
     { account, occurrence }: { account: string; occurrence: string },
   ): string[] {
-    return [...this.#runs.values()].flatMap(({ plan, begun }) => {
-      if (begun.retryOf !== null) return [];
-      if (occurrence !== '' && !isSameOccurrence(begun.occurrence, occurrence)) return [];
-      const isTaken = begun.files.some(
-        ({ content, rows, ...file }) =>
-          file.kind === kind &&
-          file.account === account &&
-          (digests.includes(content) || (rows !== null && digests.includes(rows))),
-      );
-      return isTaken ? [plan] : [];
-    });
+    this.#taken ??= indexTaken(this.#runs.values());
+    const found = digests
+      .flatMap((digest) => this.#taken?.get(digest) ?? [])
+      .filter(({ run: { begun }, file }) => {
+        const isOfTime = occurrence === '' || isSameOccurrence(begun.occurrence, occurrence);
+        return isOfTime && file.kind === kind && file.account === account;
+      });
+    const inOrder = found.toSorted((one, other) => one.place - other.place);
+    return [...new Set(inOrder.map(({ run }) => run.plan))];
   }
+}
+
+interface TakenFile {
+  readonly run: BegunRun;
+  /** Of the run. */
+  readonly place: number;
+  readonly file: RunBegun['files'][number];
+}
+
+function indexTaken(runs: Iterable<BegunRun>): Map<string, TakenFile[]> {
+  const taken = new Map<string, TakenFile[]>();
+  for (const [place, run] of [...runs].entries()) {
+    if (run.begun.retryOf !== null) continue;
+    for (const file of run.begun.files)
+      for (const digest of new Set([file.content, file.rows ?? file.content]))
+        remember(taken, digest, (): TakenFile[] => []).push({ run, place, file });
+  }
+  return taken;
 }
 
 export interface TakenId {

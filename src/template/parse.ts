@@ -25,7 +25,7 @@ import { compilePieces } from './pieces.js';
 import { listValues, listVariableUses, type VariableUse, walkNodes } from './walk.js';
 
 /**
- * A message text with variables, in Liquid. It is parsed once, bound to the columns of each file, and rendered row by row.
+ * A message text with variables, in Liquid. It is parsed, bound to the columns of a file, and rendered row by row.
  * A variable is a column: `{{ first_name }}`, or `{{ ["First Name"] }}` where the name has blanks or punctuation.
  * An empty cell refuses its row, unless a `default` filter says what to write instead; in a condition it is just false.
  */
@@ -38,9 +38,12 @@ export interface Template {
   bind(columns: Columns): BoundTemplate;
 }
 
+/** To make one takes longer than to parse a text; it keeps nothing of what it parses and renders. */
+let engine: Liquid | undefined;
+
 /** Throws UserError 'bad-job', with the line and column in the template, for invalid Liquid and refused features. */
 export function parseTemplate(text: string): Template {
-  const engine = createEngine();
+  engine ??= createEngine();
   const nodes = parseNodes(engine, text);
   const uses = listVariableUses(engine, nodes);
   const problems = findTemplateProblems(nodes, uses);

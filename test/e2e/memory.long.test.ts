@@ -38,6 +38,19 @@ test(`plan, and apply with its report, take no more memory for ${MANY} rows than
   expect(Math.max(...more), `${few.join(', ')} MB, then ${many.join(', ')} MB`).toBeLessThan(MARGIN_MB);
 });
 
+test('an inbox in which a thousand files were sent takes no more memory than to send them', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('watch.mjs', WATCH);
+  workspace.change({ steps: [anSmsStep({ input: { files: 'in/*.csv' }, batchSize: 1000 })] });
+  for (let file = 1; file <= 1000; file++) workspace.write(`in/${file}.csv`, people(1, file));
+
+  const sent = await peakOf(workspace, 'run', 'job.yaml');
+  const again = await peakOf(workspace, 'run', 'job.yaml');
+
+  expect(JSON.parse(again.stdout).state).toBe('nothing-new');
+  expect(again.peakMb, `${sent.peakMb} MB to send them`).toBeLessThan(sent.peakMb + MARGIN_MB);
+});
+
 async function peakOf(workspace: Workspace, ...args: string[]): Promise<{ peakMb: number; stdout: string }> {
   const { code, stdout, stderr } = await workspace.finish(
     workspace.start(args, { nodeArguments: [`--max-old-space-size=${HEAP_MB}`, '--import', './watch.mjs'] }),

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import pLimit from 'p-limit';
 import { isObject } from '../../domain/is-object.js';
 import type { Condition } from '../../domain/where.js';
 import type { InputFile } from '../../input/inputs.js';
@@ -28,6 +29,9 @@ export interface StepSelection {
   readonly suppression: readonly SuppressionFile[];
   readonly leftOut: readonly LeftOut[];
 }
+
+/** A small file is waited for more than it is read, most of all on a network disk. */
+const READ_AT_ONCE = 16;
 
 /** Part of the plan id, and independent of the format of plan.json. */
 const ID_FORMAT = 3;
@@ -62,6 +66,7 @@ export async function selectInputs(
     digests.set(path, known);
     return known;
   };
+  const inTurn = pLimit(READ_AT_ONCE);
   const spool = job.steps.some(readsStandardInput)
     ? join(options.jobDirectory, `.stdin-${deps.processId}.part`)
     : undefined;
@@ -77,9 +82,10 @@ export async function selectInputs(
     const found = named.length === 0 ? [] : await deps.reader.listInputs(named, job.directory, onEmptyPattern);
     const files = found.map((file) => (format === undefined ? file : { ...file, format }));
     files.push(...spooled({ files: patterns, format }));
-    const digested: DigestedInput[] = [];
-    for (const file of files) digested.push(nameInput(file, await digest(file.path), sheet));
-    return digested;
+    const digested = files.map(async (file) => nameInput(file, await inTurn(() => digest(file.path)), sheet));
+    // Of several that cannot be read the first is named.
+    await Promise.allSettled(digested);
+    return Promise.all(digested);
   };
 
   const steps: StepSelection[] = [];

@@ -22,9 +22,11 @@ interface ReadFile {
 
 /** The id of each of the files that a plan or a run read. */
 export function listFileIds(files: readonly ReadFile[], occurrence: string): string[] {
+  const readers = new Map<string, number[]>();
   return files.map(({ digest, kind, step }) => {
-    const steps = files.filter((each) => each.kind === kind && each.digest === digest).map((each) => each.step);
-    const place = [...new Set(steps)].indexOf(step);
+    const steps = remember(readers, `${kind} ${digest}`, (): number[] => []);
+    if (!steps.includes(step)) steps.push(step);
+    const place = steps.indexOf(step);
     return fileIdOf({ digest, kind, place, occurrence: foldFirst(occurrence) });
   });
 }
