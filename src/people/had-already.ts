@@ -7,7 +7,8 @@ import type { FindHad, HadSkip } from '../kinds/row-judge.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import type { HadFigures } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
-import { type HadLookup, type OpenPeople, sameTextRule } from '../plan/had-lookup.js';
+import { readRunFile } from '../plan/format/run-record.js';
+import { countsDayAlone, type HadLookup, type OpenPeople, sameTextRule } from '../plan/had-lookup.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
 import { noteMissing, spanOf } from './missing-people.js';
@@ -102,10 +103,27 @@ async function openPeople(
   const table = await loadTable(files, directory, { heads, key, retried });
   if (countsOwn && begun !== undefined) await addOwn(table, files, begun);
   const counts = !countsOwn ? 'none' : begun === undefined ? 'those before' : 'all others';
-  const runs = heads.flatMap((head) => COUNTED.map((counted) => ({ ...head, state: counted })));
+  const others = countsDayAlone(plan) ? await listOtherDays(files, heads, plan) : [];
+  const runs = heads.flatMap((head) =>
+    COUNTED.map((counted) => ({ ...head, state: counted, isOfOtherDay: others.includes(head) })),
+  );
   const known: KnownPeople = { table, runs, counts, retried, texts };
 
   return () => createHadLookup(known, rules, nowMs());
+}
+
+/** All runs but those of the job, and of the day, of a plan. */
+async function listOtherDays(
+  files: Files,
+  heads: readonly PeopleHead[],
+  { job, occurrence }: Parameters<OpenPeople>[0],
+): Promise<PeopleHead[]> {
+  const others: PeopleHead[] = [];
+  for (const head of heads) {
+    const { record } = (head.job === job.name && (await readRunFile(files, head.directory))) || {};
+    if (record?.plan !== head.plan || record.begun?.occurrence !== occurrence) others.push(head);
+  }
+  return others;
 }
 
 async function addOwn(table: PeopleTable, files: Files, run: RunOfPeople): Promise<void> {
@@ -162,6 +180,8 @@ export interface KnownPeople {
 /** The messages of a run of one state. */
 interface PeopleRun extends PeopleHead {
   readonly state: CountedState;
+  /** It counts for `frequency` alone. */
+  readonly isOfOtherDay?: boolean;
 }
 
 /** Which rows of a step are skipped since their number had the same text, or too many. */
@@ -192,7 +212,7 @@ export function createHadLookup(
     let wanted: number | undefined;
     return table.findRun(number, (text, at) => {
       const run = runs[at];
-      if (run === undefined || isSameRun(run, retried)) return false;
+      if (run === undefined || run.isOfOtherDay === true || isSameRun(run, retried)) return false;
       wanted ??= textOf();
       if (!isWithin(run, sameTextWithin)) return false;
       if (text !== wanted && run.job === plan.job.name) otherAt = Math.max(otherAt, run.sentAt);

@@ -1,5 +1,6 @@
 import type { HadRows } from '../kinds/row-judge.js';
 import type { HadFigures, Plan, PlannedStep } from './format/plan-file.js';
+import { isDay } from './occurrence.js';
 
 /** Who had which text by earlier runs, as one step asks it. */
 export interface HadLookup extends HadRows {
@@ -35,12 +36,20 @@ export function countHad({ runs }: HadFigures): number {
   return runs.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** Whom a job that does not say it sends the same text: no one twice, unless files are to be sent again. What it says counts, whatever `repeat` says; `--again` is a word of its own. */
+/**
+ * Whom a job that does not say it sends the same text: no one twice, and no one twice a day where it is of every day, unless files are to be
+ * sent again. What it says counts, whatever `repeat` says; `--again` is a word of its own.
+ */
 export function sameTextRule({
   job,
   occurrence,
   retryOf,
 }: Pick<Plan, 'job' | 'occurrence' | 'retryOf'>): HadFigures['rule'] {
   if (retryOf?.only === 'had-it-already' || (occurrence !== '' && job.repeat === 'never')) return 'send';
-  return job.sameText ?? (occurrence === '' ? 'hold' : 'send');
+  return job.sameText ?? (occurrence === '' || isDay(occurrence) ? 'hold' : 'send');
+}
+
+/** Whether only what the job sent on the same day counts: what it sends on another one is another message. */
+export function countsDayAlone({ job, occurrence }: Pick<Plan, 'job' | 'occurrence'>): boolean {
+  return job.sameText === undefined && isDay(occurrence);
 }

@@ -6,6 +6,11 @@ export function isSameOccurrence(one: string, other: string): boolean {
   return foldFirst(one) === foldFirst(other);
 }
 
+/** Whether it is the date of a job of every day. */
+export function isDay(occurrence: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(occurrence);
+}
+
 /** One for the first time, and for each day. */
 export function readAgain(occurrence: string): number {
   return Number(/^again-(\d+)$/.exec(occurrence)?.[1] ?? 1);

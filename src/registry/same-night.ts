@@ -1,3 +1,4 @@
+import { isDay } from '../plan/occurrence.js';
 import type { BegunRun, RegistryState } from './registry-state.js';
 
 const HOUR_MS = 3_600_000;
@@ -21,7 +22,7 @@ export function findSameNight(
   { resumed, startedAt, nowMs }: { resumed: readonly string[]; startedAt: number; nowMs: number },
 ): BegunRun | undefined {
   return [...runs.values()].findLast(({ plan, begun, ended }) => {
-    const isWhole = begun.retryOf === null && begun.testOf === undefined && !Number.isNaN(noonOf(begun.occurrence));
+    const isWhole = begun.retryOf === null && begun.testOf === undefined && isDay(begun.occurrence);
     if (!isWhole || !isOfNight(begun.at, { startedAt, nowMs })) return false;
     if (resumed.includes(plan)) return true;
     const beganInTime = begun.at - noonOf(begun.occurrence) < LAST_BEGIN_MS;
@@ -34,7 +35,7 @@ export function isOfNight(begunAt: number, { startedAt, nowMs }: { startedAt: nu
   return startedAt - begunAt < SAME_NIGHT_MS && begunAt - nowMs < HOUR_MS;
 }
 
-/** Noon of a day; NaN of an occurrence that is none. */
+/** Noon of a day. */
 export function noonOf(occurrence: string): number {
   return Date.parse(`${occurrence}T12:00`);
 }

@@ -183,6 +183,28 @@ test('a job of every day sends its days, though a run before was dated into the 
   expect(sent).toEqual([2, 4, 6]);
 });
 
+test('a job of every day whose export comes once more, with a row added, sends to those who had nothing that day; the next day to all', async () => {
+  const workspace = await aJobFor(people(12), { repeat: 'per-day' });
+  const ends = [];
+  for (const [time, rows] of [
+    ['20:00', 12],
+    ['20:30', 13],
+    ['21:00', 13],
+  ] as const) {
+    workspace.write('people.csv', people(rows));
+    const { code } = await runAt(workspace, todayAt(time));
+    ends.push([code, (await workspace.destinations()).length]);
+  }
+  const { code, summary } = await runAt(workspace, todayAt('20:00') + 24 * 3_600_000);
+  expect([...ends, [code, (await workspace.destinations()).length]]).toEqual([
+    [0, 12],
+    [1, 13],
+    [0, 13],
+    [0, 26],
+  ]);
+  expect(summary.steps[0]?.had).toBeUndefined();
+});
+
 test('a job of every day that takes new files each hour of the night sends the new day soon after midnight', async () => {
   const workspace = await aJobFor(people(1), {
     repeat: 'per-day',

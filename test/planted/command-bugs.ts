@@ -73,4 +73,13 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     tests: ['test/e2e/taken-once.test.ts'],
     title: 'a job of every day sends its days, though a run before was dated into the future by a clock that was ahead',
   },
+  {
+    name: 'a job of every day writes twice a day to those whose export came twice',
+    file: 'src/plan/had-lookup.ts',
+    find: "occurrence === '' || isDay(occurrence) ? 'hold'",
+    replace: "occurrence === '' ? 'hold'",
+    tests: ['test/e2e/taken-once.test.ts'],
+    title:
+      'a job of every day whose export comes once more, with a row added, sends to those who had nothing that day; the next day to all',
+  },
 ];

@@ -228,7 +228,7 @@ const jobKeys = z.strictObject({
     .enum(['never', 'per-day', 'always'])
     .default('never')
     .describe(
-      'Whether to send a file again that the job has already sent. Its rows then go to all who had the text, unless sameText says otherwise.',
+      'Whether to send a file again that the job has already sent. Its rows then go to all who had the text, with per-day to all who had not had it that day, unless sameText says otherwise.',
     ),
   sameText: z
     .enum(['hold', 'skip', 'send'])
