@@ -106,8 +106,9 @@ export class Connector {
   #open(address: Address, callback: buildConnector.Callback): void {
     this.#connect(address, (error, socket) => {
       if (error !== null) {
-        this.#neverConnected.add(error);
-        return callback(error, null);
+        const reason = renameOfAnotherHost(error);
+        this.#neverConnected.add(reason);
+        return callback(reason, null);
       }
       // A server that speaks or closes before it is asked has mostly done so by the next turn: nothing was sent yet.
       let isEarly = false;
@@ -128,6 +129,15 @@ export class Connector {
       });
     });
   }
+}
+
+/** The code of a certificate that is valid for other hosts than the one that was asked for. */
+export const OF_ANOTHER_HOST = 'CERT_ALTNAME_INVALID';
+
+/** By Node's own code undici ends the request alone, and a client that is closed then waits for it without end. Measured on undici 7.30. */
+function renameOfAnotherHost(error: Error): Error {
+  if (!('code' in error) || error.code !== `ERR_TLS_${OF_ANOTHER_HOST}`) return error;
+  return Object.assign(new Error(error.message), { code: OF_ANOTHER_HOST });
 }
 
 /** Until its request comes, or the server speaks or closes, or it has waited too long. */

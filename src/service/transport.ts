@@ -3,7 +3,7 @@ import type { Area } from '../domain/areas.js';
 import type { Timeouts } from '../job/job.js';
 import { startTimer } from '../ports/clock.js';
 import type { Answer, Response, TransportFailure } from './answer.js';
-import { Connector } from './connector.js';
+import { Connector, OF_ANOTHER_HOST } from './connector.js';
 import { EARLY_ANSWER } from './continue-filter.js';
 import type { WireRequest } from './endpoint.js';
 
@@ -157,6 +157,7 @@ function wordReason(code: string, hasStood: boolean, { connectSeconds, answerSec
     UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
     ENOTFOUND: 'its host name is unknown',
     EAI_AGAIN: 'its host name cannot be looked up',
+    [OF_ANOTHER_HOST]: 'its certificate is for another host',
   };
   if (code === EARLY_ANSWER) return 'an answer came before the request was sent whole';
   const word = words[code] ?? (UNTRUSTED.test(code) ? 'its certificate is not trusted' : undefined);

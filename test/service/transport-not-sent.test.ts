@@ -1,7 +1,9 @@
-import { describe, expect, test } from 'vitest';
-import { type Call, readFailure } from '../../src/service/transport.js';
+import tls from 'node:tls';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type Call, createTransport, readFailure } from '../../src/service/transport.js';
 import { aCall, aTransport, SECRET } from './a-call.js';
 import { anAnswer, aRawServer, type RawBehaviour } from './raw-server.js';
+import { SELF_SIGNED } from './self-signed.js';
 
 const CLOSED = /^the connection was closed while it was made \(\w+\)$/;
 
@@ -62,7 +64,7 @@ describe('a failure that was certainly not sent', () => {
     ['ECONNREFUSED', 'read', true],
     ['UND_ERR_CONNECT_TIMEOUT', '', false],
     ['UND_ERR_SOCKET', '', true],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', '', false],
+    ['CERT_ALTNAME_INVALID', '', false],
     ['CERT_HAS_EXPIRED', '', false],
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', '', false],
     ['SELF_SIGNED_CERT_IN_CHAIN', '', false],
@@ -81,5 +83,33 @@ describe('a failure that was certainly not sent', () => {
 
   test.each([undefined, null, 'text', 5, {}, new Error('?')])('is not %s, which says nothing', (error) => {
     expect(readFailure(error).mayHaveBeenProcessed).toBe(true);
+  });
+});
+
+/** The machine trusts who signed the certificate of the tests, which is for localhost; and the service is called by this name. */
+function trustSelfSigned({ servername }: { servername: string }): void {
+  const { connect } = tls;
+  const trusting = (options: tls.ConnectionOptions) => connect({ ...options, ca: SELF_SIGNED.cert, servername });
+  const spy = vi.spyOn(tls, 'connect').mockImplementation(trusting as typeof connect);
+  onTestFinished(() => spy.mockRestore());
+}
+
+describe.each([true, false])('behind requests that found no connection (one of their own: %s)', (hasOwnConnection) => {
+  test.each<[so: string, reason: RegExp, behaviour: RawBehaviour | undefined]>([
+    ['no one listens', /^ECONNREFUSED$/, undefined],
+    ['it is closed as it is made', CLOSED, { onConnection: (socket) => socket.end() }],
+    ['its certificate is signed by no one', /^its certificate is not trusted/, { isTls: true }],
+    ['its certificate is for another host', /^its certificate is for another host/, { isTls: true }],
+  ])('a transport can be closed: %s', async (so, reason, behaviour) => {
+    if (so.endsWith('for another host')) trustSelfSigned({ servername: 'elsewhere.example' });
+    const server = behaviour && (await aRawServer(behaviour));
+    const base = server?.base.replace('http:', 'https:') ?? 'http://127.0.0.1:1';
+    const transport = createTransport({ connectSeconds: 5, answerSeconds: 5 });
+    const send = () => transport.send(aCall({ base, hasOwnConnection }), undefined);
+    for (const answer of await Promise.all([send(), send()])) {
+      expect(answer).toEqual({ kind: 'failure', mayHaveBeenProcessed: false, reason: expect.stringMatching(reason) });
+    }
+    expect(await send()).toMatchObject({ kind: 'failure', mayHaveBeenProcessed: false });
+    await transport.close();
   });
 });
