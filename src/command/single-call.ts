@@ -20,6 +20,8 @@ export interface Called {
   readonly area: Area;
   /** The call is one of the Action Request Token. */
   readonly isAction?: boolean;
+  /** Without the key: shows what a wrong address says to everybody. */
+  readonly isAnonymous?: boolean;
 }
 
 export interface SingleCall {
@@ -107,7 +109,7 @@ function assertCallable({ service }: Job, { job, area, isAction = false }: Calle
 async function withService<T>(
   context: Context,
   job: Job,
-  { area, isAction = false }: Called,
+  { area, isAction = false, isAnonymous = false }: Called,
   task: (single: SingleCall) => Promise<T>,
 ): Promise<T> {
   const { env, log, stop } = context;
@@ -131,10 +133,10 @@ async function withService<T>(
       };
       const signal = stop.nothingMore;
       const laneOf = () => lane;
-      return createCaller({ service: settings, transport, authorize, laneOf, clock, giveUpAfterMs, signal, onPause })(
-        endpoint,
-        input,
-      );
+      return createCaller({
+        ...{ service: settings, transport, laneOf, clock, giveUpAfterMs, signal, onPause },
+        authorize: isAnonymous ? () => ({}) : authorize,
+      })(endpoint, input);
     };
     try {
       return await task({ call, job, sleep: (delayMs) => clock.sleep(delayMs, stop.nothingNew) });

@@ -205,16 +205,36 @@ async function tryKeys(job: Job, file: string, context: Context, problems: Probl
   const taken: string[] = [];
   for (const area of areasOf(job.steps)) {
     await problems.gather(placeOf(area), async () => {
-      await callService(context, { job: file, area }, ({ call }) =>
+      const tried = await callService(context, { job: file, area }, ({ call }) =>
         tryKey(area, job.steps, call).catch((error: unknown) => {
           throw explain(error, area, job);
         }),
       );
-      const key = area === 'campaign' ? 'user name and Data Request Token' : 'the API key';
-      taken.push(`${area}: the service takes ${key}; nothing was sent`);
+      const isSaidToAll = tried === 'not-found' && (await isSaidWithoutKey(job, file, area, context));
+      taken.push(`${area}: ${isSaidToAll ? sayUnknown(job, area) : sayTaken(job, area)}; nothing was sent`);
     });
   }
   return taken;
+}
+
+function sayTaken({ steps }: Job, area: Area): string {
+  if (area !== 'campaign') return 'the service takes the API key';
+  const isSet = steps.some((step) => step.kind === 'campaign' && step.set !== undefined);
+  return `the service takes user name and Data Request Token${isSet ? ', the Action Request Token cannot be tried' : ''}`;
+}
+
+/** Where nothing is served, the service answers so before it looks at a key. */
+function isSaidWithoutKey({ steps }: Job, file: string, area: Area, context: Context): Promise<boolean> {
+  return callService(context, { job: file, area, isAnonymous: true }, ({ call }) =>
+    tryKey(area, steps, call).then(
+      (tried) => tried === 'not-found',
+      () => false,
+    ),
+  );
+}
+
+function sayUnknown({ service }: Job, area: Area): string {
+  return `whether the key is right is not known, as ${service.bases[area]} answers the same without one. Check service.bases and service.region`;
 }
 
 /** Of nothing that exists: the service answers 404 to a good key, and 401 or 403 to another. */
@@ -224,7 +244,7 @@ const NO_SUCH_ID = '00000000-0000-0000-0000-000000000000';
  * Whether the service takes the credentials of an area, by a read that changes nothing and sends nothing. Throws the ServiceError
  * of a call that was not taken, or that says nothing about the key. The Action Request Token cannot be tried: it only changes.
  */
-async function tryKey(area: Area, steps: readonly Step[], call: CallService): Promise<void> {
+async function tryKey(area: Area, steps: readonly Step[], call: CallService): Promise<'found' | 'not-found'> {
   const campaignId = steps.find((step) => step.kind === 'campaign')?.campaign ?? 1;
   const reads: Readonly<Record<Area, () => Promise<unknown>>> = {
     sms: () => call(readPlainly(ENDPOINTS.readSms), { umid: NO_SUCH_ID }),
@@ -234,10 +254,14 @@ async function tryKey(area: Area, steps: readonly Step[], call: CallService): Pr
     campaign: () => call(readCampaign, { campaignId }),
     chat: () => call(readMessages, { pageSize: 1 }),
   };
-  await reads[area]().catch((error: unknown) => {
-    // The service knows the caller, and has no such thing.
+  try {
+    await reads[area]();
+    return 'found';
+  } catch (error) {
+    // The service knows the caller, and has no such thing; or has nothing at this address.
     if (!(error instanceof ServiceError) || error.code !== 'refused') throw error;
-  });
+    return 'not-found';
+  }
 }
 
 function readPlainly(facts: EndpointFacts) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Step } from '../../src/job/job.js';
 import { SMS_WHOLE_REQUEST } from '../../src/kinds/sms/sms.js';
 import { assertNotRefused } from '../../src/run/checks-before.js';
-import { aCsvOf, aFolder, anSmsStep, aPlan, aTemplate, refusalOf, someLimits } from '../plan/a-plan.js';
+import { aContactsStep, aCsvOf, aFolder, anSmsStep, aPlan, aTemplate, refusalOf, someLimits } from '../plan/a-plan.js';
 import { applyRetry, retriedPlan } from '../retry/a-retry.js';
 import { aRun, aScriptedService, duplicatesAmong, reportOf, response } from './a-run.js';
 import { aStart } from './a-verification-run.js';
@@ -45,11 +45,15 @@ describe('a refusal that concerns every row of the step alike', () => {
     expect(service.sent.length).toBeGreaterThan(4);
   });
 
-  it('stops the codes of a verification, too', async () => {
-    const made = await aPlan({ files, job: { steps: [aStart()] } });
-    const service = refusing(1005);
+  it.each<[Step['kind'], number, Partial<Step>]>([
+    ['verification.start', 1005, aStart()],
+    ['verification.start', 1300, aStart()],
+    ['contacts', 1300, aContactsStep()],
+  ])('stops a step of %s, too: code %i', async (_, code, other) => {
+    const made = await aPlan({ files, job: { steps: [other as Step] } });
+    const service = refusing(code);
     expect((await aRun({ made, service })).end.reason).toBe('request-refused');
-    expect(service.sent).toHaveLength(1);
+    expect((await reportOf(made)).balance.unprocessed).toBeGreaterThan(480);
   });
 
   it('is tried again where a person applies the run once more, and resumes when it was fixed at the service', async () => {

@@ -10,6 +10,11 @@ import { oneRow, oneRowKind } from '../one-row-kind.js';
 import { inDoubt } from '../outcomes.js';
 import { bindContact, type ContactBody } from './bind-contact.js';
 
+/** A contact names nothing that could be missing but its account. The contract shows a path that the documentation has another prefix for. */
+const WHOLE_REQUEST: ReadonlyMap<string, string> = new Map([
+  ['1300', 'service.bases, service.region or service.accountId'],
+]);
+
 /** One create request a row. A repeated create merges by address, so it is safe to repeat. Contract, "Contacts". */
 export const contactsKind = oneRowKind<ContactsStep>({
   ...ROW_KINDS.contacts,
@@ -23,6 +28,7 @@ export const contactsKind = oneRowKind<ContactsStep>({
     return { to: body.addresses.msisdn ?? 'a contact without a number', text: describeContact(body) };
   },
   call: (service, body) => buildRequest(service, ENDPOINTS.createContact, { body }),
+  wholeRequestCodes: WHOLE_REQUEST,
   answersWith: "a contact's id",
   readAnswer,
 });

@@ -24,6 +24,7 @@ export const SMS_WHOLE_REQUEST: ReadonlyMap<string, string> = new Map([
   ['1006', 'template.expiry'],
   ['1007', 'template.text'],
   ['1011', 'template.scheduled'],
+  ['1300', 'service.bases, service.region or service.subAccountId'],
   ['3013', 'batchSize'],
   ['3014', 'batchSize'],
   ['3020', 'template.dlrCallbackUrl'],

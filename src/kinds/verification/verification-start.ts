@@ -16,6 +16,7 @@ const WHOLE_REQUEST: ReadonlyMap<string, string> = new Map([
   ['1001', 'service.subAccountId'],
   ['1005', 'source'],
   ['1007', 'template'],
+  ['1300', 'service.bases, service.region or service.subAccountId'],
 ]);
 
 /** A session, and so an SMS with a code, for each row. Not idempotent. */
