@@ -148,9 +148,12 @@ export function describeRunEnd(summary: Summary): Summary & { readonly error: Fa
 
 /** The `error` of what stopped before its end, and did not throw; `run` is its directory. */
 export function describeStop(stop: { reason: string; detail: string }, run = 'RUN'): FailureError {
-  const { is, fix, isResumed } = wordsOfStop(stop);
+  const { is, fix, isResumed, orElse } = wordsOfStop(stop);
   const first = fix === '' ? '' : `${fix.slice(0, 1).toUpperCase()}${fix.slice(1)}`;
-  const resume = first === '' ? 'Run the same command to resume.' : `${first}; then run the same command to resume.`;
+  const resume =
+    first === ''
+      ? 'Run the same command to resume.'
+      : `${first}; then run the same command, which resumes the run${orElse}.`;
   const hint = isResumed
     ? resume
     : `${first}: \`volley retry ${quoteWord(run)} --only unprocessed\`, with --job and the job file.`;

@@ -146,7 +146,7 @@ const SERVICE_CODES = {
   1009: words('the service refuses the country', 'ask the service to open it'),
   1011: words('the service refuses the schedule', 'check template.scheduled'),
   1100: words('too much at once for the service', 'volley retry, later'),
-  1300: words('the service does not find it', 'check the id, or the address that the job sends to'),
+  1300: words('the service does not find it', 'check the id, or service.bases'),
   3009: words('the service refuses an id', 'see its message in the file'),
   3011: words('the service refuses the sender', 'check the source of the step'),
   3012: words('the service refuses a message', 'see its message in the file'),

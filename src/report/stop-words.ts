@@ -1,5 +1,5 @@
 import { quoteWord } from '../domain/errors.js';
-import { REFUSED_IN_BETWEEN } from '../domain/service-facts.js';
+import { ABOUT, REFUSED_IN_BETWEEN } from '../domain/service-facts.js';
 
 interface StopWords {
   /** A sentence without its end. */
@@ -8,6 +8,8 @@ interface StopWords {
   readonly fix: string;
   /** Whether the same command resumes the run, or is refused until a person has decided how. */
   readonly isResumed: boolean;
+  /** What the same command does where it does not resume the run, '' or a part of a sentence: a plan is for the address that the job had. */
+  readonly orElse: string;
 }
 
 interface Stop {
@@ -16,25 +18,31 @@ interface Stop {
   readonly detail: string;
 }
 
+/** Of a run whose job names another address or account now. */
+const OR_LETS_GO = ', or says how to go on if the job names another address or account now';
+
 /** Why a run stopped before its end, and what to do about it: for accounts, JSON and the page. */
 export function wordsOfStop({ reason, detail }: Stop): StopWords {
-  const words = (is: string, fix = '', isResumed = true): StopWords => ({ is, fix, isResumed });
+  const words = (is: string, fix = '', isResumed = true): StopWords => ({ is, fix, isResumed, orElse: '' });
+  const ofAddress = (is: string, fix: string): StopWords => ({ ...words(is, fix), orElse: OR_LETS_GO });
   switch (reason) {
     case 'interrupted':
       return words(isSignal(detail) ? `it was stopped for now (${detail})` : `it was interrupted (${detail})`);
     case 'unavailable':
-      return words(`it cannot go on for now (${detail})`);
+      return adviseOnReach(detail) === ''
+        ? words(`it cannot go on for now (${detail})`)
+        : ofAddress(`the service cannot be reached for now (${detail})`, adviseOnReach(detail));
     case 'closed':
       return words(detail);
     case 'unauthorized':
-      return words(
-        detail,
-        detail.endsWith(REFUSED_IN_BETWEEN)
-          ? 'check service.bases, and what stands between this machine and the service, such as a proxy'
-          : 'check the API key, and that it belongs to the account of the job',
-      );
+      return detail.endsWith(REFUSED_IN_BETWEEN)
+        ? ofAddress(
+            detail,
+            'check service.bases, and what stands between this machine and the service, such as a proxy',
+          )
+        : words(detail, 'check the API key, and that it belongs to the account of the job');
     case 'redirected':
-      return words(`the address of the service redirects (${detail})`, 'check service.region or service.bases');
+      return ofAddress(`the address of the service redirects (${detail})`, 'check service.region or service.bases');
     case 'sampled':
       return words(detail, 'look at how the sample went', false);
     case 'held':
@@ -42,12 +50,24 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
     case 'guard':
       return words(detail, 'correct the job where this is not as it should be');
     case 'request-refused':
+      if (detail.includes(`(${ABOUT} service.`))
+        return ofAddress(detail, 'fix that in the job, or have it fixed at the service');
       return words(detail, 'fix that in the job, and plan the rest with it', false);
     case 'abandoned':
       return words(`it was abandoned ${detail}`, 'plan the rows that it did not send', false);
     default:
       return words(detail, 'fix what was refused');
   }
+}
+
+/** What a person looks at where it lasts: '' where the service was reached, and is at fault itself. */
+function adviseOnReach(detail: string): string {
+  if (/^its certificate is not trusted/.test(detail))
+    return 'if it stays so, check service.bases and service.region, and for a certificate of your own authority NODE_EXTRA_CA_CERTS';
+  if (/^its (certificate|host name) is/.test(detail)) return 'if it stays so, check service.bases and service.region';
+  return /^no connection within|^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/.test(detail)
+    ? 'if it stays so, check service.bases, and that this machine reaches it: Volley connects directly, whatever HTTPS_PROXY says'
+    : '';
 }
 
 /** A signal, by a person or by the machine: either way the run goes on later. */

@@ -36,10 +36,10 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
   if (summary.testOf !== undefined) return nextOfTest(summary, view, screen);
   if (state === 'planned') return nextOfUnbegun(summary, view, screen);
   if (isWaiting(summary)) return nextOfStage(summary, job, screen);
-  if (exitCode === 75) return { what: 'the same command resumes the run', command: same };
+  if (exitCode === 75) return { what: sayResume(stop), command: same };
   if (exitCode === 4 && stop !== null) {
     const { fix, isResumed } = wordsOfStop(stop);
-    if (isResumed) return { what: `${fix}; then the same command resumes the run`, command: same };
+    if (isResumed) return { what: sayResume(stop), command: same };
     const isStaged = summary.steps.some(({ stages }) => stages?.rows.slice(stages.passed + 1).some((rows) => rows > 0));
     if (!isStaged || stop.reason === 'abandoned') return retry(fix, 'unprocessed', true);
     const what = `${fix}; as its stage was not sent to its end, let the run go before that`;
@@ -59,6 +59,11 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
   if (summary.takenBackAt !== undefined && countTakenBack(summary) > 0) return nextOfTakenBack(run, view, screen);
   const rest = () => (balance.rejected > 0 ? nextOfRejected(summary, view, screen) : nextOfHeld(summary, retry));
   return nextOfUnsent(summary, retry) ?? rest();
+}
+
+function sayResume(stop: Summary['stop']): string {
+  const { fix, orElse } = stop === null ? { fix: '', orElse: '' } : wordsOfStop(stop);
+  return `${fix === '' ? '' : `${fix}; then `}the same command resumes the run${orElse}`;
 }
 
 /** A plan of rows of the run; `isCorrected`: under a job that a person has corrected. */

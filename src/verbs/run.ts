@@ -213,8 +213,8 @@ async function finishRun(
   const pass = answer.rest === true ? ({ stage: 'sample', by: namePerson(context) } as const) : undefined;
   if (past.state === 'finished') return sending.send(past.directory, past.plan, past.plan.job);
   if (answer.first !== undefined) assertSampled(past, answer.first, context);
-  await assertNotRefused(env.files, past);
   const settings = joinSettings(past.plan, job, past.directory);
+  await assertNotRefused(env.files, past);
   await endSoon(context, 'finish the run', () =>
     assertMaySend(context, registry, { ...past, guards: job.guards, pass, history }),
   );

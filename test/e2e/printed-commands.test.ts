@@ -136,3 +136,26 @@ test.each([['test first'], ['approval first']])(
     expect(await saidOf('status')).toEqual([]);
   },
 );
+
+test.each([
+  ['the path of the address', (origin: string) => ({ bases: { sms: `${origin}/elsewhere` } })],
+  ['the port of the address', () => ({ bases: { sms: 'http://127.0.0.1:1' }, giveUpAfterSeconds: 0 })],
+  ['the subaccount', () => ({ subAccountId: 'nobody_at_all' })],
+])('what a command advises leads to the end of a job of which %s was wrong', async (_, mistake) => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(30));
+  const jobWith = (service: object) => aJob(workspace, { steps: [anSmsStep()], service: { ...service } });
+  const run = () => workspace.volley('run', 'job.yaml', '--no-json', '--log-format', 'pretty');
+  workspace.writeJob(jobWith(mistake(workspace.sandbox.origin)));
+  const first = await run();
+  expect(readCommands(first.stdout).map((words) => words.slice(2))).toEqual([['run', 'job.yaml']]);
+
+  workspace.writeJob(jobWith({}));
+  const second = await run();
+  const letGo = readCommands(second.stderr).find((words) => words[2] === 'abandon') ?? [];
+  expect(letGo, second.stderr).not.toEqual([]);
+  await workspace.volley(...letGo.slice(2));
+
+  expect((await run()).code).toBe(0);
+  expect(await workspace.ledger()).toHaveLength(30);
+});

@@ -168,7 +168,7 @@ describe('the account of a run', () => {
     ],
     [
       'redirected',
-      'check service.region or service.bases; then the same command resumes the run\n  volley run jobs/sale.yaml\n',
+      'check service.region or service.bases; then the same command resumes the run, or says how to go on if the job names another address or account now\n  volley run jobs/sale.yaml\n',
     ],
     [
       'guard',
@@ -187,6 +187,27 @@ describe('the account of a run', () => {
     const { error } = describeRunEnd(summary);
     expect(error).toMatchObject({ code: reason, message: expect.stringContaining('it is so') });
     expect(error?.hint?.toLowerCase()).toContain(next.split(/[;,\n]/, 1)[0]?.toLowerCase());
+  });
+
+  it.each([
+    ['its host name is unknown (ENOTFOUND)', 'f it stays so, check service.bases and service.region'],
+    ['its certificate is not trusted (SELF_SIGNED_CERT_IN_CHAIN)', 'NODE_EXTRA_CA_CERTS'],
+    ['its certificate is for another host (CERT_ALTNAME_INVALID)', 'check service.bases and service.region'],
+    ['no connection within 10 s (UND_ERR_CONNECT_TIMEOUT)', 'HTTPS_PROXY'],
+  ])('of a run whose service was never reached (%s) says what to look at', (detail, said) => {
+    const stop = { reason: 'unavailable', detail };
+    const summary = aSummary({ state: 'stopped', exitCode: 75, stop });
+    const text = formatSummary(summary, { ...REAL, screen: { ...PLAIN_SCREEN, columns: 300 } });
+    expect(text).toContain(`the service cannot be reached for now (${detail})`);
+    expect(text).toContain(said);
+    expect(describeRunEnd(summary).error?.hint).toContain(said);
+  });
+
+  it('of a run that the service refused for where it is sent says that the command knows how to go on', () => {
+    const stop = { reason: 'request-refused', detail: 'code 1001, No (it is about service.subAccountId)' };
+    const text = formatSummary(aSummary({ state: 'stopped', exitCode: 4, stop }), { ...REAL, job: 'jobs/sale.yaml' });
+    expect(text).toContain('volley run jobs/sale.yaml\n');
+    expect(text).not.toContain('volley retry');
   });
 
   it('of a run that was refused within a stage says to let it go before the rest is planned', () => {
