@@ -217,7 +217,7 @@ export class StepRunner {
     if (result.kind === 'given-up') this.#countWithheld(result.verdict, part.open.rows[1]);
     if (decision === undefined) return;
     if (decision.kind === 'stop') {
-      stop.request(decision.reason, explainStop(decision));
+      stop.request(decision.reason, explainStop(decision, this.#context.kind.area));
       return;
     }
     const isAnswered = decision.kind === 'refused' || (decision.kind === 'read' && !isUnknown(result));

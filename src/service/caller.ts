@@ -3,7 +3,14 @@ import { ServiceError, type ServiceErrorCode } from '../domain/errors.js';
 import type { JobService, ServiceAddresses } from '../job/job.js';
 import type { Clock } from '../ports/clock.js';
 import { type Answer, isKeyFault, isOwnError, type Response, readErrorBody } from './answer.js';
-import { type Decision, decideAnswer, mayBeStray, retryAfterOf, WRONG_KEY, wasTurnedAway } from './decide-answer.js';
+import {
+  type Decision,
+  decideAnswer,
+  describeWrongKey,
+  mayBeStray,
+  retryAfterOf,
+  wasTurnedAway,
+} from './decide-answer.js';
 import type { CallService, Endpoint, WireRequest } from './endpoint.js';
 import type { Authorize } from './service-secrets.js';
 import type { Call, Transport } from './transport.js';
@@ -63,7 +70,7 @@ export function createCaller(deps: {
       const decision = decideAnswer(answer, { area, isRepeatable, trustUnavailable, nowMs: deps.clock.now() });
       if (decision.kind === 'read') {
         lane.noteSuccess();
-        return readOrThrow(endpoint, input, answer as Response, deps.transport);
+        return readOrThrow(endpoint, { input, method }, answer as Response, deps.transport);
       }
       dropStrays(deps.transport, answer, decision);
       mayHaveBeenDone ||= decision.kind === 'again' && decision.mayHaveBeenProcessed;
@@ -90,14 +97,14 @@ const RETRIED: ReadonlySet<Decision['kind']> = new Set(['wait', 'again']);
 
 function readOrThrow<Input, Output>(
   endpoint: Endpoint<Input, Output>,
-  input: Input,
+  { input, method }: { input: Input; method: WireRequest['method'] },
   answer: Response,
   transport: Transport,
 ): Output {
   const output = endpoint.read(answer, input);
   if (output !== undefined) return output;
   transport.dropConnections?.();
-  throw describeBadAnswer(endpoint, answer);
+  throw describeBadAnswer(endpoint, method, answer);
 }
 
 interface FailedCall {
@@ -121,7 +128,8 @@ function describeCallFailure({ endpoint, method, decision, answer, mayHaveBeenDo
     case 'stop': {
       const { why } = decision;
       const isRedirect = decision.reason === 'redirected';
-      if (!isRedirect && !decision.mayHaveBeenProcessed) return describeUnauthorized(endpoint, answer as Response);
+      if (!isRedirect && !decision.mayHaveBeenProcessed)
+        return describeUnauthorized(endpoint, method, answer as Response);
       if (!isRepeatable) return describeDoubt(name, isRedirect ? `${why}, a redirect` : why, answer);
       return isRedirect
         ? fail('redirected', `the address answers with a redirect (${why})`, CHECK_REDIRECT)
@@ -146,24 +154,33 @@ const CHECK_REDIRECT = 'Check the base address; redirects are never followed.';
 const CHECK_WAY =
   'Something between here and the service refuses the call, or the base address is wrong. Check both, then the credentials.';
 
-function describeBadAnswer(endpoint: FailedCall['endpoint'], answer: Response): ServiceError {
+function describeBadAnswer(
+  endpoint: FailedCall['endpoint'],
+  method: WireRequest['method'],
+  answer: Response,
+): ServiceError {
   const { area, name, isRepeatable } = endpoint;
-  if (isOwnError(answer, area) && isKeyFault(answer)) return describeUnauthorized(endpoint, answer);
+  if (isOwnError(answer, area) && isKeyFault(answer)) return describeUnauthorized(endpoint, method, answer);
   const problem = `HTTP ${answer.status} with an unexpected body`;
   if (!isRepeatable) return describeDoubt(name, problem, answer);
   const hint = 'It is safe to try again. If it happens again, check the base address.';
   return describe('bad-answer', `Cannot ${name}: ${problem}`, hint, answer);
 }
 
-const WRONG_TOKEN = 'the user name or the token is wrong or not of this account';
-
-/** A 401, a 403 or a fault of the key, said by the service itself. */
-function describeUnauthorized({ area, name }: FailedCall['endpoint'], response: Response): ServiceError {
+/** A 401, a 403 or a fault of the key, said by the service itself. An Action Request Token cannot be tried without a change. */
+function describeUnauthorized(
+  { area, name }: FailedCall['endpoint'],
+  method: WireRequest['method'],
+  response: Response,
+): ServiceError {
   const { status } = response;
   const { code, message } = readErrorBody(response);
-  const wrong = area === 'campaign' ? WRONG_TOKEN : WRONG_KEY;
+  const isChange = method !== 'GET';
+  const wrong = describeWrongKey(area, isChange);
+  const tried =
+    area === 'campaign' && isChange ? '' : ' `volley check JOB --online` tries them without sending anything.';
   return new ServiceError('unauthorized', `Cannot ${name}: ${wrong} (HTTP ${status}: ${message})`, {
-    hint: `Check service.credentials of ${area}, and service.account. \`volley check JOB --online\` tries them without sending anything.`,
+    hint: `Check service.credentials of ${area}, and service.account.${tried}`,
     status,
     serviceCode: code,
   });

@@ -86,13 +86,20 @@ export function wasTurnedAway(decision: Decision): boolean {
   return decision.kind === 'wait' || (decision.kind === 'in-doubt' && decision.isTurnedAway === true);
 }
 
-/** What a 401 or 403 of the service itself means. */
-export const WRONG_KEY = 'the API key is wrong or not of this account';
+/** What a 401 or 403 of the service itself means; `isChange` says which of the two tokens of campaigns was sent. */
+export function describeWrongKey(area: Area, isChange = true): string {
+  const token = isChange ? 'Action Request Token' : 'Data Request Token';
+  const key = area === 'campaign' ? `the user name or the ${token} of campaign` : `the API key of ${area}`;
+  return `${key} is wrong or not of this account`;
+}
 
 /** Why a run stops for an answer, for a person. */
-export function explainStop({ reason, why, mayHaveBeenProcessed }: Extract<Decision, { kind: 'stop' }>): string {
+export function explainStop(
+  { reason, why, mayHaveBeenProcessed }: Extract<Decision, { kind: 'stop' }>,
+  area: Area,
+): string {
   if (reason === 'request-refused') return why;
-  if (reason === 'unauthorized' && !mayHaveBeenProcessed) return `${WRONG_KEY} (${why} from the service)`;
+  if (reason === 'unauthorized' && !mayHaveBeenProcessed) return `${describeWrongKey(area)} (${why} from the service)`;
   if (reason === 'redirected') return `${why} from the service`;
   return `${why}: ${REFUSED_IN_BETWEEN}`;
 }

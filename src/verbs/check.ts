@@ -277,10 +277,20 @@ function explain(error: unknown, area: Area, { service: { credentials } }: Job):
   const source = area === 'campaign' ? credentials.campaign?.dataToken : credentials[area]?.apiKey;
   const isRefused = error.code === 'unauthorized' && source !== undefined;
   const hint = isRefused
-    ? `It comes from ${describeSource(source)}. Check it, and service.account.`
+    ? `It comes from ${describeSource(source)}. Check it, and ${NAMED_WITH[area]}.`
     : (error.hint ?? '');
   return new UserError('bad-credentials', error.message, { hint });
 }
+
+/** What else of the job the service compares a key with, or is sent beside it. */
+const NAMED_WITH: Readonly<Record<Area, string>> = {
+  sms: 'service.account and service.subAccountId',
+  contacts: 'service.account and service.accountId',
+  verification: 'service.account and service.subAccountId',
+  gateway: 'service.bases',
+  campaign: 'service.credentials.campaign.username',
+  chat: 'service.bases',
+};
 
 function describeSource(source: SecretSource): string {
   return 'env' in source ? `the variable ${source.env}` : `the file ${source.file}`;

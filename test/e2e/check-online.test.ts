@@ -52,7 +52,7 @@ test('check --online says which keys are wrong, and where they come from', async
   expect(failure).toMatchObject({ exitCode: 2, error: { code: 'bad-input' } });
   expect(failure.error.problems).toHaveLength(AREAS.length);
   for (const { message, hint } of failure.error.problems) {
-    expect(message).toMatch(/is wrong or not of this account \(HTTP 401: .+\)/);
+    expect(message).toMatch(/(key|Token) of \w+ is wrong or not of this account \(HTTP 401: .+\)/);
     expect(hint).toMatch(/^It comes from the file \S*wrong\.key/);
   }
   expect(await workspace.ledger()).toEqual([]);

@@ -38,7 +38,7 @@ export async function queryOutcome(
       const outcomes = outcomeQuery.readOutcomes(answer, requestPart, body);
       return outcomes === undefined ? { kind: 'unresolved' } : { kind: 'resolved', outcomes };
     }
-    if (decision.kind === 'stop') stop.request(decision.reason, explainStop(decision));
+    if (decision.kind === 'stop') stop.request(decision.reason, explainStop(decision, kind.area));
     else if (decision.kind !== 'again' && decision.kind !== 'wait') return { kind: 'unresolved' };
   }
   return { kind: stop.isRequested ? 'postponed' : 'unresolved' };
