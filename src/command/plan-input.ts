@@ -43,7 +43,7 @@ export async function planJob(context: Context, job: Job, isAgain: boolean): Pro
   );
 }
 
-/** Plans what is new for a job, shows progress, and reports the files that it omitted. `isResumed`: the command has just finished a run; `day`: when it began. */
+/** Plans what is new for a job, shows progress, and reports the files that it omitted. `isResumed`: the command has just finished a run; `cameWith`: one of this night; `day`: when it began. */
 export async function planNewInput(
   context: Context,
   loaded: Job,
@@ -52,8 +52,15 @@ export async function planNewInput(
     history,
     isAgain,
     isResumed,
+    cameWith,
     day,
-  }: { history: readonly PastRun[]; isAgain: boolean; isResumed: boolean; day: number },
+  }: {
+    history: readonly PastRun[];
+    isAgain: boolean;
+    isResumed: boolean;
+    cameWith?: string | undefined;
+    day: number;
+  },
 ): Promise<PlanOutcome> {
   const { env, log, terminal } = context;
   const { files, clock } = env;
@@ -70,7 +77,7 @@ export async function planNewInput(
       occurrence,
       isAbandoned: (id) => registry.state.isAbandoned(id),
       nowMs: clock.now(),
-      isResumed,
+      cameWith,
       assertHeld: () => lock.assertHeld(),
       ownersFor: ({ id }) => new OwnerLookup(rows, { id, job, occurrence }),
       findTaken: (kind, digest) => registry.findTaken({ job, occurrence }, { kind, digest }),

@@ -29,8 +29,8 @@ interface PlanOptions extends PlanPlace {
   readonly occurrence: string;
   /** Absent: none is. */
   readonly isAbandoned?: (id: string) => boolean;
-  /** The same command has just finished a run: what a step requires may have come with it. */
-  readonly isResumed?: boolean;
+  /** A run of this night that the same command has just finished: what a step requires may have come with it. */
+  readonly cameWith?: string | undefined;
 }
 
 export interface PlanOutcome {
@@ -156,12 +156,12 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Refuses where an export did not come: of a step with `input.required` no file is new, or of one with `input.newerThan` the
- * newest file is older. `isResumed`: the same command has just finished a run, so that what came may be taken already.
+ * newest file is older. `cameWith`: a run of this night that the same command has just finished: what came may be taken already.
  */
 export async function assertInputCame(
   files: Pick<Files, 'stat'>,
   steps: readonly StepSelection[],
-  { nowMs, isResumed }: { nowMs: number; isResumed?: boolean },
+  { nowMs, cameWith }: Pick<PlanOptions, 'nowMs' | 'cameWith'>,
 ): Promise<void> {
   const problems: Problem[] = [];
   for (const selected of steps) {
@@ -169,7 +169,7 @@ export async function assertInputCame(
     if (!isRowStep(step)) continue;
     const { required, newerThan } = step.input;
     const where = `step ${number} (${step.kind})`;
-    if (required === true && inputs.length === 0 && isResumed !== true) {
+    if (required === true && inputs.length === 0 && cameWith === undefined) {
       problems.push({ where, message: `no file is new, expected one (input.required): ${describeOmitted(selected)}` });
     }
     const newest = newerThan === undefined ? undefined : await findNewest(files, listed);
@@ -184,11 +184,11 @@ export async function assertInputCame(
 function assertRowsCame(
   planned: readonly PlannedStep[],
   selected: readonly StepSelection[],
-  { isResumed }: Pick<PlanOptions, 'isResumed'>,
+  { cameWith }: Pick<PlanOptions, 'cameWith'>,
 ): void {
   const problems = selected.flatMap(({ step, number }, index): Problem[] => {
     const { counts, inputs } = planned[index] ?? {};
-    if (!isRowStep(step) || step.input.required !== true || isResumed === true || counts?.read !== 0) return [];
+    if (!isRowStep(step) || step.input.required !== true || cameWith !== undefined || counts?.read !== 0) return [];
     const named = inputs?.at(-1)?.file ?? '';
     const message = `no new file has a row, expected one (input.required): ${named} has none`;
     return [{ where: `step ${number} (${step.kind})`, message }];

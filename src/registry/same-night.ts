@@ -12,27 +12,34 @@ const STARTED_AGAIN_MS = HOUR_MS;
 /** Else new files of each hour would put off the new day without end. */
 const LAST_BEGIN_MS = 13 * HOUR_MS;
 
+/** When a command was started, and the time now: it may have stood by, or finished another run, since. */
+interface Start {
+  readonly startedAt: number;
+  readonly nowMs: number;
+}
+
 /**
  * Of whose day a start of a job of every day is: the run that the same command has resumed, or that ended within the hour, where it is of
  * the same night. Else a run that stopped, or ended, about midnight would be followed at once by one more message to everyone.
- * `startedAt`: when the command was started, which may have stood by since.
  */
 export function findSameNight(
-  { runs }: Pick<RegistryState, 'runs'>,
-  { resumed, startedAt, nowMs }: { resumed: readonly string[]; startedAt: number; nowMs: number },
+  registry: Pick<RegistryState, 'runs'>,
+  { resumed, ...start }: Start & { readonly resumed: readonly string[] },
 ): BegunRun | undefined {
-  return [...runs.values()].findLast(({ plan, begun, ended }) => {
-    const isWhole = begun.retryOf === null && begun.testOf === undefined && isDay(begun.occurrence);
-    if (!isWhole || !isOfNight(begun.at, { startedAt, nowMs })) return false;
+  return listOfNight(registry, start).findLast(({ plan, begun, ended }) => {
+    if (!isDay(begun.occurrence)) return false;
     if (resumed.includes(plan)) return true;
     const beganInTime = begun.at - noonOf(begun.occurrence) < LAST_BEGIN_MS;
-    return beganInTime && ended?.state === 'finished' && isJustOver(ended.endedAt, startedAt);
+    return beganInTime && ended?.state === 'finished' && isJustOver(ended.endedAt, start.startedAt);
   });
 }
 
-/** Whether a run that began then is of the night of a start. One that a clock dates into the future, as it was ahead, is of none. */
-export function isOfNight(begunAt: number, { startedAt, nowMs }: { startedAt: number; nowMs: number }): boolean {
-  return startedAt - begunAt < SAME_NIGHT_MS && begunAt - nowMs < HOUR_MS;
+/** The runs with files of their own that are of the night of a start. One that a clock dates into the future, as it was ahead, is of none. */
+export function listOfNight({ runs }: Pick<RegistryState, 'runs'>, { startedAt, nowMs }: Start): BegunRun[] {
+  return [...runs.values()].filter(({ begun }) => {
+    const isWhole = begun.retryOf === null && begun.testOf === undefined;
+    return isWhole && startedAt - begun.at < SAME_NIGHT_MS && begun.at - nowMs < HOUR_MS;
+  });
 }
 
 /** Noon of a day. */

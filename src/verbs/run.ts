@@ -9,6 +9,7 @@ import { type SendingJob, withSending } from '../command/send-job.js';
 import { endSoon } from '../command/signals.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { quoteWord, UserError } from '../domain/errors.js';
+import { formatTime } from '../domain/stated-time.js';
 import type { Job, RampStage } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { parseFirst, sampleFirst } from '../job/stages.js';
@@ -17,7 +18,7 @@ import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { isReported, type PastRun, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import { listTakenFiles } from '../registry/registry-state.js';
-import { findSameNight, noonOf } from '../registry/same-night.js';
+import { findSameNight, listOfNight, noonOf } from '../registry/same-night.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import type { Summary } from '../report/summary.js';
 import { assertNotRefused, assertReleased } from '../run/checks-before.js';
@@ -100,12 +101,10 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
 
   const sendNew = async (sending: SendingJob, history: readonly PastRun[]): Promise<readonly LeftOut[]> => {
     const { registry } = sending;
-    const isResumed = summaries.length > 0;
-    const isOfDay = job.repeat === 'per-day' && !again;
     const resumed = summaries.map(({ plan }) => plan);
-    const last = isOfDay
-      ? findSameNight(registry.state, { resumed, startedAt: nowMs, nowMs: env.clock.now() })
-      : undefined;
+    const start = { startedAt: nowMs, nowMs: env.clock.now() };
+    const isOfDay = job.repeat === 'per-day' && !again;
+    const last = isOfDay ? findSameNight(registry.state, { resumed, ...start }) : undefined;
     const day = last === undefined ? nowMs : noonOf(last.begun.occurrence);
     if (last !== undefined && new Date(day).toDateString() !== new Date(nowMs).toDateString()) {
       const { plan, begun } = last;
@@ -114,9 +113,13 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
         run: plan,
       });
     }
+    const ofNight = listOfNight(registry.state, start).map(({ plan }) => plan);
+    const cameWith = resumed.find((run) => ofNight.includes(run));
     const { made, leftOut } = await endSoon(context, 'plan the job', () =>
-      planNewInput(context, job, sending, { history, isAgain: again, isResumed, day }),
+      planNewInput(context, job, sending, { history, isAgain: again, isResumed: resumed.length > 0, cameWith, day }),
     );
+    const early = leftOut.find(({ run }) => run !== undefined && !ofNight.includes(run))?.run;
+    if (isOfDay && early !== undefined) warnOfEarly(early, sending, context);
     if (made === undefined) return leftOut;
     try {
       checkGuards(made.plan, job.guards);
@@ -154,8 +157,13 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
     }
     if (flags.rest === true) return assertAnyWaited(summaries, job);
     if (summaries.length === 0) return sendNew(sending, history);
+    if (!again && job.repeat !== 'always') return sendNew(sending, await readRuns());
     // A repeated job whose process died is finished, not sent once more.
-    return again || job.repeat === 'always' ? [] : sendNew(sending, await readRuns());
+    const runs = summaries.map(({ plan }) => plan).join(', ');
+    log.warn(`this start has finished run ${runs}, and sends the files no second time: the same command does`, {
+      event: 'resumed',
+    });
+    return [];
   };
 
   try {
@@ -172,6 +180,18 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
     const failure = summaries.length === 0 ? placed : sayMore(placed);
     return { summaries, leftOut: [], guarded, failure };
   }
+}
+
+/** A start that was late, or that the scheduler counts by another clock, may be of the day of the one before. */
+function warnOfEarly(run: string, { registry }: SendingJob, { log }: Context): void {
+  const begun = registry.find(run)?.begun;
+  if (begun === undefined) return;
+  const when = formatTime({ at: new Date(begun.at).toISOString() });
+  const of = `run ${run} of ${begun.occurrence}, which began on ${when}`;
+  log.warn(
+    `${of}, has sent files that this start omits, as it is of the same day: if it is that of the next one, as one of the two came late or the scheduler has another time zone (TZ), \`--again\` sends them`,
+    { event: 'same-day', run },
+  );
 }
 
 /** What is refused behind a run that the same command has finished: that one may have sent something. That nothing was sent stands in hints alone. */

@@ -173,11 +173,45 @@ test.each([
   },
 );
 
+test('a job of every day that is started late, behind midnight, warns the night after that files are of the same day', async () => {
+  const workspace = await aJobFor(people(2), { repeat: 'per-day' });
+  const late = todayAt('00:20');
+  const said = [];
+  for (const hours of [0, 19, 23.4]) said.push((await runAt(workspace, late + hours * 3_600_000)).stderr);
+  const warned = /run \w+ of \d{4}-\d\d-\d\d, which began on .*, has sent files that this start omits/;
+  expect(said.map((text) => warned.test(text))).toEqual([false, false, true]);
+  expect(await workspace.destinations()).toHaveLength(2);
+});
+
+test.each([
+  ['of the same night needs no other file', 10, 0],
+  ['of the night before does not stand for the export that did not come', 24, 2],
+])('a run %s, where the command that finishes it requires one', async (_what, hours, code) => {
+  const workspace = await aJobFor(people(30), {}, { kind: 'status-401', area: 'sms', nth: 2 });
+  workspace.change({ steps: [anSmsStep({ input: { files: 'people.csv', required: true } })] });
+  const begunAt = todayAt('22:00');
+  expect((await runAt(workspace, begunAt)).code).toBe(4);
+  workspace.setFaults();
+  const ended = await runAt(workspace, begunAt + hours * 3_600_000);
+  expect([ended.code, ended.stderr.includes('no file is new')]).toEqual([code, code === 2]);
+  expect(await workspace.destinations()).toEqual(numbersOf(30));
+});
+
+test('a job that sends with each start says so where one has finished the run of another instead', async () => {
+  const workspace = await aJobFor(people(30), { repeat: 'always' }, { kind: 'status-401', area: 'sms', nth: 2 });
+  expect((await workspace.run()).code).toBe(4);
+  workspace.setFaults();
+  const { stderr } = await workspace.run();
+  expect(stderr).toMatch(/this start has finished run \w+, and sends the files no second time/);
+  expect(await workspace.destinations()).toEqual(numbersOf(30));
+});
+
 test('a job of every day sends its days, though a run before was dated into the future by a clock that was ahead', async () => {
   const workspace = await aJobFor(people(2), { repeat: 'per-day' });
+  const today = todayAt('22:00');
   const sent = [];
   for (const days of [9, 0, 1]) {
-    expect((await runAt(workspace, todayAt('22:00') + days * 24 * 3_600_000)).code).toBe(0);
+    expect((await runAt(workspace, today + days * 24 * 3_600_000)).code).toBe(0);
     sent.push((await workspace.destinations()).length);
   }
   expect(sent).toEqual([2, 4, 6]);
@@ -185,17 +219,18 @@ test('a job of every day sends its days, though a run before was dated into the 
 
 test('a job of every day whose export comes once more, with a row added, sends to those who had nothing that day; the next day to all', async () => {
   const workspace = await aJobFor(people(12), { repeat: 'per-day' });
+  const begunAt = todayAt('20:00');
   const ends = [];
-  for (const [time, rows] of [
-    ['20:00', 12],
-    ['20:30', 13],
-    ['21:00', 13],
+  for (const [minutes, rows] of [
+    [0, 12],
+    [30, 13],
+    [60, 13],
   ] as const) {
     workspace.write('people.csv', people(rows));
-    const { code } = await runAt(workspace, todayAt(time));
+    const { code } = await runAt(workspace, begunAt + minutes * 60_000);
     ends.push([code, (await workspace.destinations()).length]);
   }
-  const { code, summary } = await runAt(workspace, todayAt('20:00') + 24 * 3_600_000);
+  const { code, summary } = await runAt(workspace, begunAt + 24 * 3_600_000);
   expect([...ends, [code, (await workspace.destinations()).length]]).toEqual([
     [0, 12],
     [1, 13],
