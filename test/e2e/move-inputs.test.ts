@@ -38,6 +38,17 @@ test('files that a finished run took are moved; a file of the same name keeps bo
   expect(await workspace.told('run', 'job.yaml')).toMatchObject({ state: 'nothing-new' });
 });
 
+test('what was moved is no input any more, also where the pattern matches it there: a job that is repeated would send it each time', async () => {
+  const workspace = await anInboxJob();
+  const input = { files: 'inbox/**/*.csv', whenDone: { moveTo: 'inbox/sent' } };
+  workspace.change({ repeat: 'always', steps: [anSmsStep({ input })] });
+  expect((await workspace.run()).code).toBe(0);
+  workspace.write('inbox/sent-late.csv', people(1, 10));
+  const { code, stderr } = await workspace.run();
+  expect([code, stderr]).toEqual([0, expect.stringContaining('skipped: inbox/sent/monday.csv lies where')]);
+  expect(await workspace.destinations()).toEqual([...numbersOf(2), ...numbersOf(1, 10)]);
+});
+
 test('apply moves what its plan took, and no test of a plan does', async () => {
   const workspace = await anInboxJob();
   const directory = await workspace.plan();

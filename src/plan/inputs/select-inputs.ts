@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { isObject } from '../../domain/is-object.js';
 import type { Condition } from '../../domain/where.js';
 import type { InputFile } from '../../input/inputs.js';
-import { isRowStep, type Job, type Step, type SuppressionLists } from '../../job/job.js';
+import { isRowStep, type Job, type RowStep, type Step, type SuppressionLists } from '../../job/job.js';
 import { planIdOf } from '../../kinds/ids.js';
 import { areasOf } from '../../kinds/kinds.js';
 import { boundBatch } from '../../kinds/sms/sms-planner.js';
@@ -103,7 +103,7 @@ export async function selectInputs(
     const suppression = await digestSuppression(step, job.directory, {
       ...{ where, deps, digest, problems: options.problems, standardInput: spooled },
     });
-    const { inputs, leftOut } = leaveOut(step.kind, listed ?? [], options.findTaken);
+    const { inputs, leftOut } = leaveOut(step, listed ?? [], options.findTaken);
     const files = (listed ?? []).map(({ file }) => file);
     const omitted = [...empty, ...leftOut];
     steps.push({ step, number: index + 1, listed: files, inputs, suppression, leftOut: omitted });
@@ -118,7 +118,7 @@ export function readsStandardInput(step: Step): boolean {
 }
 
 function leaveOut(
-  kind: string,
+  { kind, input: { whenDone } }: RowStep,
   listed: readonly DigestedInput[],
   findTaken: FindTaken,
 ): { inputs: DigestedInput[]; leftOut: LeftOut[] } {
@@ -126,7 +126,12 @@ function leaveOut(
   const leftOut: LeftOut[] = [];
   const seen = new Map<string, string>();
   for (const input of listed) {
-    const { shown } = input.file;
+    const { shown, path } = input.file;
+    // A pattern such as inbox/** matches it once more, and a job that is repeated would send it each day.
+    if (whenDone !== undefined && path.startsWith(join(whenDone.moveTo, '/'))) {
+      leftOut.push({ file: shown, reason: 'lies where whenDone.moveTo moves what was sent' });
+      continue;
+    }
     const twin = seen.get(input.contentSha256);
     const run = findTaken(kind, input.contentSha256);
     if (twin !== undefined) leftOut.push({ file: shown, reason: `has the same content as ${twin}` });
