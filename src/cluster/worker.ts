@@ -29,6 +29,8 @@ export interface WorkOptions extends Pick<SendDeps, 'clock' | 'random' | 'onProg
   readonly name: string;
   /** Undefined where this worker has another job file than the leader, now. */
   readonly openService: (run: WorkingRun) => Promise<WorkerService | undefined>;
+  /** While there is nothing to do: for the next run it is opened anew, with the keys of then. */
+  readonly closeService?: () => Promise<void>;
   readonly onWork?: (run: WorkingRun, job: WorkerJob) => void;
   readonly emit?: ((event: WorkEvent) => unknown) | undefined;
 }
@@ -72,6 +74,7 @@ async function workUnder(lease: Lease, round: Round): Promise<StopSwitch['reason
     const run = await store.findRun(runs);
     const service = run?.isOpen === true ? await options.openService(run) : undefined;
     if (run === undefined || service === undefined) {
+      if (run?.isOpen !== true) await options.closeService?.();
       if (await waitForRun(round, idleSinceMs, run)) return undefined;
       continue;
     }

@@ -104,6 +104,7 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
             const service = await access.of(led);
             return service && { ...service, createLane: laneFor(service.job.service) };
           },
+          closeService: access.close,
           emit,
           onWork: (led, { steps }) => {
             hasSeenRun = true;
@@ -161,20 +162,29 @@ function openAccess(asked: Asked, context: Context) {
     await service?.close();
     service = undefined;
   };
+  const sayLeft = (run: string, so: string) => {
+    if (said !== `${run} ${so}`) context.log.warn(`This worker leaves run ${run} to others: ${so}`, { run });
+    said = `${run} ${so}`;
+  };
   const of = async ({ run, digest }: WorkingRun): Promise<Omit<WorkerService, 'createLane'> | undefined> => {
     if (digestJob(job) !== digest) {
       const other = await asked.reload();
       if (digestJob(other) !== digest) {
-        const so = 'its leader has another job file: other limits, guards, steps or service';
-        if (said !== digest) context.log.warn(`This worker leaves run ${run} to others: ${so}`, { run });
-        said = digest;
+        sayLeft(run, 'its leader has another job file: other limits, guards, steps or service');
         return undefined;
       }
       await close();
       job = other;
     }
-    const { transport, authorize } = await open();
-    return { job, transport, authorize };
+    try {
+      const { transport, authorize } = await open();
+      return { job, transport, authorize };
+    } catch (error) {
+      // The file of a key may be about to be written.
+      if (!(error instanceof UserError) || error.code !== 'bad-credentials') throw error;
+      sayLeft(run, error.message);
+      return undefined;
+    }
   };
   return { open, of, close };
 }
