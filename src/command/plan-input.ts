@@ -8,7 +8,7 @@ import { createOpenPeople } from '../people/had-already.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { LeftOut, RestStep } from '../plan/inputs/select-inputs.js';
 import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
-import { nameAgain, readAgain } from '../plan/occurrence.js';
+import { nameAgain, nameDay, readAgain } from '../plan/occurrence.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { JobRows } from '../registry/job-rows.js';
 import { OwnerLookup } from '../registry/owner-lookup.js';
@@ -205,10 +205,8 @@ async function findRest(
   return { next: nameUnsent(summary), said: isAbandoned ? `${said}, as it was abandoned` : said };
 }
 
-/** Distinguishes two plans for the same files; see `Plan.occurrence`. The day is that of the host's time zone. */
-function nameOccurrence(repeat: Job['repeat'], { occurrences }: Registry, nowMs: number): string {
+/** Distinguishes two plans for the same files; see `Plan.occurrence`. */
+function nameOccurrence(repeat: Job['repeat'], { occurrences }: Registry, dayMs: number): string {
   if (repeat === 'never') return '';
-  if (repeat === 'always') return nameAgain(Math.max(0, ...occurrences.map(readAgain)) + 1);
-  const now = new Date(nowMs);
-  return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
+  return repeat === 'always' ? nameAgain(Math.max(0, ...occurrences.map(readAgain)) + 1) : nameDay(dayMs);
 }

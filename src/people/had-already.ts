@@ -9,6 +9,7 @@ import type { HadFigures } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { readRunFile } from '../plan/format/run-record.js';
 import { countsDayAlone, type HadLookup, type OpenPeople, sameTextRule } from '../plan/had-lookup.js';
+import { nameDay } from '../plan/occurrence.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
 import { noteMissing, spanOf } from './missing-people.js';
@@ -90,9 +91,11 @@ async function openPeople(
   const { key, heads: all } = await readPeopleHeads(files, directory);
   const accounts = new Set(job.steps.map(({ kind }) => accountOfKind(job, kind)));
   const isRecent = ({ isOver, sentAt }: PeopleHead) => !isOver || nowMs() - sentAt <= spanMs;
-  const heads = all
+  const recent = all
     .map(({ head }) => head)
     .filter((head) => isRecent(head) && !isSameRun(head, begun?.mark) && accounts.has(head.account));
+  const others = countsDayAlone(plan) ? await listOtherDays(files, recent, plan) : [];
+  const heads = job.frequency === undefined ? recent.filter((head) => !others.includes(head)) : recent;
   const retried =
     retryOf && (await readMark(files, (await RunDirectories.read(files, jobDirectory)).of(retryOf.run), retryOf.run));
   // Else no number is in it twice.
@@ -103,7 +106,6 @@ async function openPeople(
   const table = await loadTable(files, directory, { heads, key, retried });
   if (countsOwn && begun !== undefined) await addOwn(table, files, begun);
   const counts = !countsOwn ? 'none' : begun === undefined ? 'those before' : 'all others';
-  const others = countsDayAlone(plan) ? await listOtherDays(files, heads, plan) : [];
   const runs = heads.flatMap((head) =>
     COUNTED.map((counted) => ({ ...head, state: counted, isOfOtherDay: others.includes(head) })),
   );
@@ -121,7 +123,9 @@ async function listOtherDays(
   const others: PeopleHead[] = [];
   for (const head of heads) {
     const { record } = (head.job === job.name && (await readRunFile(files, head.directory))) || {};
-    if (record?.plan !== head.plan || record.begun?.occurrence !== occurrence) others.push(head);
+    // Of one whose directory was removed only the time is known.
+    const day = record?.plan === head.plan ? record.begun?.occurrence : nameDay(head.sentAt);
+    if (head.job !== job.name || day !== occurrence) others.push(head);
   }
   return others;
 }

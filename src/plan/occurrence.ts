@@ -6,6 +6,12 @@ export function isSameOccurrence(one: string, other: string): boolean {
   return foldFirst(one) === foldFirst(other);
 }
 
+/** The occurrence of a job of every day, by the time zone of the host. */
+export function nameDay(atMs: number): string {
+  const at = new Date(atMs);
+  return [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
+}
+
 /** Whether it is the date of a job of every day. */
 export function isDay(occurrence: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(occurrence);

@@ -9,6 +9,8 @@ const SAME_NIGHT_MS = 20 * HOUR_MS;
 /** A pod that was refused, as another had the job, or that was killed as it ended, is started again by then. */
 const STARTED_AGAIN_MS = HOUR_MS;
 
+const HALF_DAY_MS = 12 * HOUR_MS;
+
 /** Else new files of each hour would put off the new day without end. */
 const LAST_BEGIN_MS = 13 * HOUR_MS;
 
@@ -40,6 +42,11 @@ export function listOfNight({ runs }: Pick<RegistryState, 'runs'>, { startedAt, 
     const isWhole = begun.retryOf === null && begun.testOf === undefined;
     return isWhole && startedAt - begun.at < SAME_NIGHT_MS && begun.at - nowMs < HOUR_MS;
   });
+}
+
+/** A run of the same day that began so long before a start that this may be meant for another day. */
+export function isEarly({ begun }: BegunRun, startedAt: number): boolean {
+  return startedAt - begun.at >= HALF_DAY_MS;
 }
 
 /** Noon of a day. */

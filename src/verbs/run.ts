@@ -18,7 +18,7 @@ import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { isReported, type PastRun, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import { listTakenFiles } from '../registry/registry-state.js';
-import { findSameNight, listOfNight, noonOf } from '../registry/same-night.js';
+import { findSameNight, isEarly, listOfNight, noonOf } from '../registry/same-night.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import type { Summary } from '../report/summary.js';
 import { assertNotRefused, assertReleased } from '../run/checks-before.js';
@@ -118,8 +118,8 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
     const { made, leftOut } = await endSoon(context, 'plan the job', () =>
       planNewInput(context, job, sending, { history, isAgain: again, isResumed: resumed.length > 0, cameWith, day }),
     );
-    const early = leftOut.find(({ run }) => run !== undefined && !ofNight.includes(run))?.run;
-    if (isOfDay && early !== undefined) warnOfEarly(early, sending, context);
+    const others = leftOut.filter(({ run }) => run !== undefined && !resumed.includes(run));
+    if (isOfDay) warnOfEarly(others, nowMs, sending, context);
     if (made === undefined) return leftOut;
     try {
       checkGuards(made.plan, job.guards);
@@ -183,9 +183,11 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
 }
 
 /** A start that was late, or that the scheduler counts by another clock, may be of the day of the one before. */
-function warnOfEarly(run: string, { registry }: SendingJob, { log }: Context): void {
-  const begun = registry.find(run)?.begun;
-  if (begun === undefined) return;
+function warnOfEarly(leftOut: readonly LeftOut[], startedAt: number, { registry }: SendingJob, { log }: Context): void {
+  const takers = leftOut.flatMap(({ run }) => (run === undefined ? [] : (registry.find(run) ?? [])));
+  const early = takers.find((run) => isEarly(run, startedAt));
+  if (early === undefined) return;
+  const { plan: run, begun } = early;
   const when = formatTime({ at: new Date(begun.at).toISOString() });
   const of = `run ${run} of ${begun.occurrence}, which began on ${when}`;
   log.warn(

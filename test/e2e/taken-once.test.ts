@@ -177,7 +177,7 @@ test('a job of every day that is started late, behind midnight, warns the night 
   const workspace = await aJobFor(people(2), { repeat: 'per-day' });
   const late = todayAt('00:20');
   const said = [];
-  for (const hours of [0, 19, 23.4]) said.push((await runAt(workspace, late + hours * 3_600_000)).stderr);
+  for (const hours of [0, 11, 23.4]) said.push((await runAt(workspace, late + hours * 3_600_000)).stderr);
   const warned = /run \w+ of \d{4}-\d\d-\d\d, which began on .*, has sent files that this start omits/;
   expect(said.map((text) => warned.test(text))).toEqual([false, false, true]);
   expect(await workspace.destinations()).toHaveLength(2);
@@ -238,6 +238,12 @@ test('a job of every day whose export comes once more, with a row added, sends t
     [0, 26],
   ]);
   expect(summary.steps[0]?.had).toBeUndefined();
+  // What the directory of the job knew is gone; whom it wrote to that day is not.
+  rmSync(workspace.path('out/sale'), { recursive: true });
+  expect((await runAt(workspace, begunAt + 25 * 3_600_000)).summary.balance).toMatchObject({
+    accepted: 0,
+    skipped: 13,
+  });
 });
 
 test('a job of every day that takes new files each hour of the night sends the new day soon after midnight', async () => {
