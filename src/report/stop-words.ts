@@ -40,7 +40,7 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
             detail,
             'check service.bases, and what stands between this machine and the service, such as a proxy',
           )
-        : ofAddress(detail, 'check that, and that it belongs to the account and the subaccount of the job');
+        : ofAddress(detail, 'check that key or token, and account and subaccount of the job');
     case 'redirected':
       return ofAddress(`the address of the service redirects (${detail})`, 'check service.region or service.bases');
     case 'sampled':

@@ -272,13 +272,13 @@ function readPlainly(facts: EndpointFacts) {
   );
 }
 
-function explain(error: unknown, area: Area, { service: { credentials } }: Job): unknown {
+function explain(error: unknown, area: Area, { service: { bases, credentials } }: Job): unknown {
   if (!(error instanceof ServiceError)) return error;
   const source = area === 'campaign' ? credentials.campaign?.dataToken : credentials[area]?.apiKey;
   const isRefused = error.code === 'unauthorized' && source !== undefined;
   const hint = isRefused
     ? `It comes from ${describeSource(source)}. Check it, and ${NAMED_WITH[area]}.`
-    : (error.hint ?? '');
+    : `It was asked at ${bases[area]}. ${error.hint ?? ''}${error.code === 'unavailable' ? ' If it stays so, check that address.' : ''}`;
   return new UserError('bad-credentials', error.message, { hint });
 }
 

@@ -58,6 +58,21 @@ test('check --online says which keys are wrong, and where they come from', async
   expect(await workspace.ledger()).toEqual([]);
 });
 
+test('check --online says at which address no service answered', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(2));
+  const job = aJobOfAreas(workspace, [STEPS.sms, STEPS.contacts]) as { service: { bases: Record<Area, string> } };
+  Object.assign(job.service, { giveUpAfterSeconds: 0 });
+  job.service.bases.contacts = 'http://127.0.0.1:1/api/v1';
+  workspace.writeJob(job);
+
+  const { error } = await workspace.refused('check', 'job.yaml', '--online');
+
+  expect(error.problems.map(({ message, hint }) => [message.includes('contacts'), hint])).toEqual([
+    [true, expect.stringContaining('It was asked at http://127.0.0.1:1/api/v1. Nothing was done.')],
+  ]);
+});
+
 test('check --online takes no answer for a key that comes without one, too: the address is wrong', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(2));

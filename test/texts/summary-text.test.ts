@@ -164,7 +164,7 @@ describe('the account of a run', () => {
   it.each([
     [
       'unauthorized',
-      'check that, and that it belongs to the account and the subaccount of the job; then the same command resumes the run, or says how to go on if the job names another address or account now\n  volley run jobs/sale.yaml\n',
+      'check that key or token, and account and subaccount of the job; then the same command resumes the run, or says how to go on if the job names another address or account now\n  volley run jobs/sale.yaml\n',
     ],
     [
       'redirected',
