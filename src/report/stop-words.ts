@@ -64,7 +64,8 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
 function adviseOnReach(detail: string): string {
   if (/^its certificate is not trusted/.test(detail))
     return 'if it stays so, check service.bases and service.region, and for a certificate of your own authority NODE_EXTRA_CA_CERTS';
-  if (/^its (certificate|host name) is/.test(detail)) return 'if it stays so, check service.bases and service.region';
+  if (/^its (certificate|host name) |^no secure connection/.test(detail))
+    return 'if it stays so, check service.bases and service.region';
   return /^no connection within|^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/.test(detail)
     ? 'if it stays so, check service.bases, and that this machine reaches it: Volley connects directly, whatever HTTPS_PROXY says'
     : '';

@@ -167,7 +167,7 @@ function describeBadAnswer(
   return describe('bad-answer', `Cannot ${name}: ${problem}`, hint, answer);
 }
 
-/** A 401, a 403 or a fault of the key, said by the service itself. An Action Request Token cannot be tried without a change. */
+/** A 401, a 403 or a fault of the key, said by the service itself. */
 function describeUnauthorized(
   { area, name }: FailedCall['endpoint'],
   method: WireRequest['method'],
@@ -175,12 +175,9 @@ function describeUnauthorized(
 ): ServiceError {
   const { status } = response;
   const { code, message } = readErrorBody(response);
-  const isChange = method !== 'GET';
-  const wrong = describeWrongKey(area, isChange);
-  const tried =
-    area === 'campaign' && isChange ? '' : ' `volley check JOB --online` tries them without sending anything.';
+  const wrong = describeWrongKey(area, method !== 'GET');
   return new ServiceError('unauthorized', `Cannot ${name}: ${wrong} (HTTP ${status}: ${message})`, {
-    hint: `Check service.credentials of ${area}, and service.account.${tried}`,
+    hint: `Check service.credentials of ${area}, and service.account.`,
     status,
     serviceCode: code,
   });

@@ -160,7 +160,8 @@ function wordReason(code: string, hasStood: boolean, { connectSeconds, answerSec
     [OF_ANOTHER_HOST]: 'its certificate is for another host',
   };
   if (code === EARLY_ANSWER) return 'an answer came before the request was sent whole';
-  const word = words[code] ?? (UNTRUSTED.test(code) ? 'its certificate is not trusted' : undefined);
+  const ofTls = NO_TLS.test(code) ? 'no secure connection can be made' : undefined;
+  const word = words[code] ?? (UNTRUSTED.test(code) ? 'its certificate is not trusted' : ofTls);
   return word === undefined ? code : `${word} (${code})`;
 }
 
@@ -183,6 +184,8 @@ const CONNECT_FAILURES = new Set([
   'EMFILE',
 ]);
 const TLS_REFUSED = /^(ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+/** The other end speaks no TLS, or another one. */
+const NO_TLS = /^(ERR_SSL_|EPROTO$)/;
 const UNTRUSTED = /^(ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /** Only what is certain counts as not sent; all else may have been processed. */

@@ -40,7 +40,11 @@ describe('a failure that was certainly not sent', () => {
   test.each([
     ['reset', CLOSED, { onConnection: (socket) => socket.resetAndDestroy() }],
     ['closed', CLOSED, { onConnection: (socket) => socket.end() }],
-    ['answered in plain HTTP', /^\w+$/, { onConnection: (socket) => socket.end(anAnswer(400)) }],
+    [
+      'answered in plain HTTP',
+      /^no secure connection can be made \(\w+\)$/,
+      { onConnection: (socket) => socket.end(anAnswer(400)) },
+    ],
     ['left to stall', /^no connection within 1 s \(UND_ERR_CONNECT_TIMEOUT\)$/, {}],
   ] as const satisfies readonly (readonly [string, RegExp, RawBehaviour])[])(
     'is a TLS handshake that is %s',

@@ -190,7 +190,9 @@ describe('the account of a run', () => {
   });
 
   it.each([
-    ['its host name is unknown (ENOTFOUND)', 'f it stays so, check service.bases and service.region'],
+    ['its host name is unknown (ENOTFOUND)', 'check service.bases and service.region'],
+    ['its host name cannot be looked up (EAI_AGAIN)', 'check service.bases and service.region'],
+    ['no secure connection can be made (ERR_SSL_WRONG_VERSION_NUMBER)', 'check service.bases and service.region'],
     ['its certificate is not trusted (SELF_SIGNED_CERT_IN_CHAIN)', 'NODE_EXTRA_CA_CERTS'],
     ['its certificate is for another host (CERT_ALTNAME_INVALID)', 'check service.bases and service.region'],
     ['no connection within 10 s (UND_ERR_CONNECT_TIMEOUT)', 'HTTPS_PROXY'],
