@@ -3,7 +3,7 @@ import { InternalError, UserError } from '../domain/errors.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import { digestPlanOf, JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
-import { type RunRecord, writeRunFile } from '../plan/format/run-record.js';
+import { type RunEnded, type RunRecord, writeRunFile } from '../plan/format/run-record.js';
 import type { PlanAt } from '../plan/reimport/named-rows.js';
 import type { Summary } from '../report/summary.js';
 import { type Files, syncFile } from '../storage/files.js';
@@ -161,8 +161,12 @@ export class Registry {
   /** A run has its outputs. */
   async noteEnded(summary: Summary): Promise<void> {
     const { plan } = summary;
-    if (this.find(plan) === undefined) return;
-    await this.note(plan, await describeEnded(this.#deps.files, summary, this.directories.of(plan)));
+    const before = this.find(plan);
+    if (before === undefined) return;
+    const { files, clock } = this.#deps;
+    const { ended } = await describeEnded(files, summary, this.directories.of(plan));
+    const at = before.ended?.state === 'finished' ? before.ended.at : clock.now();
+    await this.note(plan, { ended: ended.state === 'finished' && at !== undefined ? { at, ...ended } : ended });
   }
 
   /** What is known of a plan from now on; what is known already is not written again. */
@@ -267,7 +271,7 @@ export async function describeEnded(
   files: Files,
   { state, exitCode, balance, startedAt, endedAt }: Summary,
   directory: string,
-): Promise<Required<Pick<RunRecord, 'ended'>>> {
+): Promise<{ readonly ended: RunEnded }> {
   const { bytes: journalBytes = 0 } = (await files.stat(join(directory, JOURNAL_FILE))) ?? {};
   return { ended: { state, exitCode, counts: { ...balance }, startedAt, endedAt, journalBytes } };
 }

@@ -1,3 +1,4 @@
+import type { RunEnded } from '../plan/format/run-record.js';
 import { isDay } from '../plan/occurrence.js';
 import type { BegunRun, RegistryState } from './registry-state.js';
 
@@ -32,7 +33,7 @@ export function findSameNight(
     if (!isDay(begun.occurrence)) return false;
     if (resumed.includes(plan)) return true;
     const beganInTime = begun.at - noonOf(begun.occurrence) < LAST_BEGIN_MS;
-    return beganInTime && ended?.state === 'finished' && isJustOver(ended.endedAt, start.startedAt);
+    return beganInTime && ended?.state === 'finished' && isJustOver(ended, start.startedAt);
   });
 }
 
@@ -54,6 +55,7 @@ export function noonOf(occurrence: string): number {
   return Date.parse(`${occurrence}T12:00`);
 }
 
-function isJustOver(endedAt: string | null, startedAt: number): boolean {
-  return endedAt !== null && startedAt - Date.parse(endedAt) < STARTED_AGAIN_MS;
+function isJustOver({ at, endedAt }: RunEnded, startedAt: number): boolean {
+  const overAt = at ?? Date.parse(endedAt ?? '');
+  return startedAt - overAt < STARTED_AGAIN_MS;
 }

@@ -1,10 +1,12 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import type { Env } from '../../src/command/env.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
 import { oneIn } from '../one-in.js';
 import { aContactsStep, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aDiskOf, deathOf } from './a-mortal-command.js';
 import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
 
 /** A run of twenty people that is at its end. */
@@ -128,10 +130,10 @@ describe.concurrent('a file that was saved anew', () => {
 });
 
 /** Runs the job of a workspace as if it were another time. */
-async function runAt(workspace: Workspace, atMs: number) {
+async function runAt(workspace: Workspace, atMs: number, runtime: Partial<Env> = {}) {
   const aheadMs = atMs - Date.now();
   const clock = { ...systemClock, now: () => Date.now() + aheadMs };
-  return volleyIn(workspace, { runtime: { clock } }, 'run', 'job.yaml');
+  return volleyIn(workspace, { runtime: { clock, ...runtime } }, 'run', 'job.yaml');
 }
 
 const todayAt = (time: string) => new Date(`${new Date().toDateString()} ${time}`).getTime();
@@ -172,6 +174,18 @@ test.each([
     expect(await workspace.destinations()).toHaveLength(sent);
   },
 );
+
+test('a job of every day whose run is brought to its end hours later sends nothing with the start right behind that', async () => {
+  const workspace = await aJobFor(people(2), { repeat: 'per-day' });
+  const begunAt = todayAt('22:00');
+  const disk = aDiskOf(async (name, act) => {
+    if (name.includes('summary.json')) throw deathOf(name);
+    return act();
+  });
+  expect((await runAt(workspace, begunAt, { files: disk.files })).code).not.toBe(0);
+  for (const minutes of [190, 200]) expect((await runAt(workspace, begunAt + minutes * 60_000)).code).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(2));
+});
 
 test('a job of every day that is started late, behind midnight, warns the night after that files are of the same day', async () => {
   const workspace = await aJobFor(people(2), { repeat: 'per-day' });

@@ -59,6 +59,8 @@ interface TakenFile {
 
 /** A run has its outputs. */
 export interface RunEnded {
+  /** When it was known that it was over, which may be long after its last entry: its process died. Absent: it is not over. */
+  readonly at?: number;
   readonly state: string;
   readonly exitCode: number;
   readonly counts: Readonly<Record<string, number>>;
