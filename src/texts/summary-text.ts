@@ -142,7 +142,8 @@ function describeState(summary: Summary): string {
       return `${run} is finished${describeLosses(summary)}.`;
     case 'stopped':
       if (stop?.reason === 'sampled') return `${run}: ${wordsOfStop(stop).is}.`;
-      return `${run} ${describeEarlyEnd(stop)}.`;
+      // The service's own words may end a sentence.
+      return `${run} ${describeEarlyEnd(stop)}.`.replace(/\.\.$/, '.');
     case 'unfinished':
       return `${run} is still running, or its process died.`;
     case 'planned':

@@ -212,9 +212,26 @@ async function tryKeys(job: Job, file: string, context: Context, problems: Probl
       );
       const isSaidToAll = tried === 'not-found' && (await isSaidWithoutKey(job, file, area, context));
       taken.push(`${area}: ${isSaidToAll ? sayUnknown(job, area) : sayTaken(job, area)}; nothing was sent`);
+      if (area === 'campaign' && !isSaidToAll) await findCampaigns(job, file, context, problems);
     });
   }
   return taken;
+}
+
+/** A run would stop at the step of one that is not there, behind what it had sent by then. */
+async function findCampaigns({ steps }: Job, file: string, context: Context, problems: ProblemList): Promise<void> {
+  for (const [index, step] of steps.entries()) {
+    if (step.kind !== 'campaign') continue;
+    await problems.gather(`steps[${index}].campaign`, () =>
+      callService(context, { job: file, area: 'campaign' }, ({ call }) =>
+        call(readCampaign, { campaignId: step.campaign }).catch((error: unknown) => {
+          if (!(error instanceof ServiceError)) throw error;
+          const hint = 'Check the id, and service.ccPlatform.';
+          throw new UserError('bad-input', `campaign ${step.campaign}: ${error.message}`, { hint });
+        }),
+      ),
+    );
+  }
 }
 
 function sayTaken({ steps }: Job, area: Area): string {

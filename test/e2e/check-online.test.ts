@@ -58,6 +58,19 @@ test('check --online says which keys are wrong, and where they come from', async
   expect(await workspace.ledger()).toEqual([]);
 });
 
+test('check --online looks for the campaign of each step, where a run would stop', async () => {
+  const workspace = await aWorkspace();
+  const campaigns = [101, 998, 999].map((campaign) => ({ ...STEPS.campaign, campaign }));
+  workspace.write('people.csv', people(2));
+  workspace.writeJob(aJobOfAreas(workspace, [STEPS.sms, ...campaigns]));
+
+  const { error } = await workspace.refused('check', 'job.yaml', '--online');
+
+  expect(error.problems.map(({ message }) => message)).toEqual(
+    [998, 999].map((id) => expect.stringContaining(`campaign ${id}: Cannot read a campaign: Campaign not found`)),
+  );
+});
+
 test('check --online says at which address no service answered', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(2));

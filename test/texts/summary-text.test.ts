@@ -5,36 +5,7 @@ import { PLAIN_SCREEN } from '../../src/command/screen.js';
 import { emptyBalance, type Summary } from '../../src/report/summary.js';
 import { explainEnd } from '../../src/texts/explain-end.js';
 import { formatSummary } from '../../src/texts/summary-text.js';
-
-function aSummary(changes: Partial<Summary> = {}, step: Partial<Summary['steps'][number]> = {}): Summary {
-  const balance = { ...emptyBalance(), read: 1234, accepted: 1234, ...changes.balance };
-  const files = { results: '1-sms.results.csv', rejections: '1-sms.rejections.csv' };
-  const one = {
-    number: 1,
-    kind: 'sms',
-    balance,
-    inputs: [],
-    requests: { planned: 2, settled: 2 },
-    messages: 1,
-    segments: 1,
-  };
-  return {
-    format: 1,
-    job: 'sale',
-    plan: 'p1',
-    retryOf: null,
-    directory: '/out/sale/p1',
-    state: 'finished',
-    stop: null,
-    startedAt: null,
-    endedAt: null,
-    exitCode: 0,
-    deliveries: null,
-    ...changes,
-    balance,
-    steps: [{ ...one, rejections: {}, skips: {}, reasons: [], files, action: null, ...step }],
-  };
-}
+import { aSummary } from './a-summary.js';
 
 const REAL = { isSandbox: false, nowMs: 0 };
 
@@ -187,29 +158,6 @@ describe('the account of a run', () => {
     const { error } = describeRunEnd(summary);
     expect(error).toMatchObject({ code: reason, message: expect.stringContaining('it is so') });
     expect(error?.hint?.toLowerCase()).toContain(next.split(/[;,\n]/, 1)[0]?.toLowerCase());
-  });
-
-  it.each([
-    ['its host name is unknown (ENOTFOUND)', 'check service.bases and service.region'],
-    ['its host name cannot be looked up (EAI_AGAIN)', 'check service.bases and service.region'],
-    ['no secure connection can be made (ERR_SSL_WRONG_VERSION_NUMBER)', 'check service.bases and service.region'],
-    ['its certificate is not trusted (SELF_SIGNED_CERT_IN_CHAIN)', 'NODE_EXTRA_CA_CERTS'],
-    ['its certificate is for another host (CERT_ALTNAME_INVALID)', 'check service.bases and service.region'],
-    ['no connection within 10 s (UND_ERR_CONNECT_TIMEOUT)', 'HTTPS_PROXY'],
-  ])('of a run whose service was never reached (%s) says what to look at', (detail, said) => {
-    const stop = { reason: 'unavailable', detail };
-    const summary = aSummary({ state: 'stopped', exitCode: 75, stop });
-    const text = formatSummary(summary, { ...REAL, screen: { ...PLAIN_SCREEN, columns: 300 } });
-    expect(text).toContain(`the service cannot be reached for now (${detail})`);
-    expect(text).toContain(said);
-    expect(describeRunEnd(summary).error?.hint).toContain(said);
-  });
-
-  it('of a run that the service refused for where it is sent says that the command knows how to go on', () => {
-    const stop = { reason: 'request-refused', detail: 'code 1001, No (it is about service.subAccountId)' };
-    const text = formatSummary(aSummary({ state: 'stopped', exitCode: 4, stop }), { ...REAL, job: 'jobs/sale.yaml' });
-    expect(text).toContain('volley run jobs/sale.yaml\n');
-    expect(text).not.toContain('volley retry');
   });
 
   it('of a run that was refused within a stage says to let it go before the rest is planned', () => {

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { describeRunEnd } from '../../src/command/failure.js';
+import { PLAIN_SCREEN } from '../../src/command/screen.js';
+import { formatSummary } from '../../src/texts/summary-text.js';
+import { aSummary } from './a-summary.js';
+
+const REAL = { isSandbox: false, nowMs: 0 };
+
+describe('the account', () => {
+  it.each([
+    ['its host name is unknown (ENOTFOUND)', 'check service.bases and service.region'],
+    ['its host name cannot be looked up (EAI_AGAIN)', 'check service.bases and service.region'],
+    ['no secure connection can be made (ERR_SSL_WRONG_VERSION_NUMBER)', 'check service.bases and service.region'],
+    ['its certificate is not trusted (SELF_SIGNED_CERT_IN_CHAIN)', 'NODE_EXTRA_CA_CERTS'],
+    ['its certificate is for another host (CERT_ALTNAME_INVALID)', 'check service.bases and service.region'],
+    ['no connection within 10 s (UND_ERR_CONNECT_TIMEOUT)', 'HTTPS_PROXY'],
+  ])('of a run whose service was never reached (%s) says what to look at', (detail, said) => {
+    const stop = { reason: 'unavailable', detail };
+    const summary = aSummary({ state: 'stopped', exitCode: 75, stop });
+    const text = formatSummary(summary, { ...REAL, screen: { ...PLAIN_SCREEN, columns: 300 } });
+    expect(text).toContain(`the service cannot be reached for now (${detail})`);
+    expect(text).toContain(said);
+    expect(describeRunEnd(summary).error?.hint).toContain(said);
+  });
+
+  it('of a run that stopped for a sentence of the service ends with one full stop', () => {
+    const stop = { reason: 'refused', detail: 'Cannot read a campaign: Campaign not found.' };
+    const text = formatSummary(aSummary({ state: 'stopped', exitCode: 4, stop }), {
+      ...REAL,
+      screen: { ...PLAIN_SCREEN, columns: 200 },
+    });
+    expect(text.split('\n')[0]).toMatch(/Campaign not found\.$/);
+    expect(text).not.toContain('found..');
+  });
+
+  it('of a run that the service refused for where it is sent says that the command knows how to go on', () => {
+    const stop = { reason: 'request-refused', detail: 'code 1001, No (it is about service.subAccountId)' };
+    const text = formatSummary(aSummary({ state: 'stopped', exitCode: 4, stop }), { ...REAL, job: 'jobs/sale.yaml' });
+    expect(text).toContain('volley run jobs/sale.yaml\n');
+    expect(text).not.toContain('volley retry');
+  });
+});
