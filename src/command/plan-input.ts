@@ -15,6 +15,7 @@ import { OwnerLookup } from '../registry/owner-lookup.js';
 import { assertListsKept, type PastRun, readHistory } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import type { RegistryState } from '../registry/registry-state.js';
+import { findSameNight, noonOf } from '../registry/same-night.js';
 import { warnOfList } from '../report/account.js';
 import { countTakenBack, countUnsent, nameUnsent } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
@@ -36,11 +37,34 @@ export async function planJob(context: Context, job: Job, isAgain: boolean): Pro
     withJob(context, jobDirectoryOf(job), (held) =>
       endSoon(context, 'plan the job', async () => {
         const history = await readHistory(context.env.files, held.directory, held.registry.state);
-        const day = context.env.clock.now();
+        const { state } = held.registry;
+        // As `run` would send it.
+        const resumed = state.listUnfinished().map(({ plan }) => plan);
+        const day = chooseDay(context, state, { job, isAgain, resumed, startedAt: context.env.clock.now() });
         return planNewInput(context, job, held, { history, isAgain, isResumed: false, day });
       }),
     ),
   );
+}
+
+/**
+ * The day of which a start of a job is, where it is of one: another than that of `startedAt` is said. `resumed`: the runs that the
+ * same command has finished, or would.
+ */
+export function chooseDay(
+  { env, log }: Context,
+  registry: RegistryState,
+  { job, isAgain, resumed, startedAt }: { job: Job; isAgain: boolean; resumed: readonly string[]; startedAt: number },
+): number {
+  if (job.repeat !== 'per-day' || isAgain) return startedAt;
+  const last = findSameNight(registry, { resumed, startedAt, nowMs: env.clock.now() });
+  if (last === undefined) return startedAt;
+  const { plan: run, begun, ended } = last;
+  if (begun.occurrence !== nameDay(startedAt)) {
+    const why = ended?.state === 'finished' ? 'ended less than an hour ago' : 'is not finished';
+    log.warn(`this start is of ${begun.occurrence}: run ${run} of that day ${why}`, { event: 'same-day', run });
+  }
+  return noonOf(begun.occurrence);
 }
 
 /** Plans what is new for a job, shows progress, and reports the files that it omitted. `isResumed`: the command has just finished a run; `cameWith`: one of this night; `day`: when it began. */

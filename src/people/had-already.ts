@@ -9,7 +9,7 @@ import type { HadFigures } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { readRunFile } from '../plan/format/run-record.js';
 import { countsDayAlone, type HadLookup, type OpenPeople, sameTextRule } from '../plan/had-lookup.js';
-import { nameDay } from '../plan/occurrence.js';
+import { isDay, nameDay } from '../plan/occurrence.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
 import { noteMissing, spanOf } from './missing-people.js';
@@ -123,8 +123,9 @@ async function listOtherDays(
   const others: PeopleHead[] = [];
   for (const head of heads) {
     const { record } = (head.job === job.name && (await readRunFile(files, head.directory))) || {};
-    // Of one whose directory was removed only the time is known.
-    const day = record?.plan === head.plan ? record.begun?.occurrence : nameDay(head.sentAt);
+    // Of one whose directory was removed, and of one before the job was of every day, only the time is known.
+    const known = record?.plan === head.plan ? (record.begun?.occurrence ?? '') : '';
+    const day = isDay(known) ? known : nameDay(head.sentAt);
     if (head.job !== job.name || day !== occurrence) others.push(head);
   }
   return others;

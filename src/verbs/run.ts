@@ -3,7 +3,7 @@ import { confirmSending, type GivenAnswer } from '../command/confirm-sending.js'
 import type { Context, Result } from '../command/context.js';
 import { namePerson } from '../command/env.js';
 import { assertMaySend } from '../command/may-send.js';
-import { planNewInput } from '../command/plan-input.js';
+import { chooseDay, planNewInput } from '../command/plan-input.js';
 import { placeError } from '../command/runner.js';
 import { type SendingJob, withSending } from '../command/send-job.js';
 import { endSoon } from '../command/signals.js';
@@ -18,7 +18,7 @@ import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { isReported, type PastRun, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import { listTakenFiles } from '../registry/registry-state.js';
-import { findSameNight, isEarly, listOfNight, noonOf } from '../registry/same-night.js';
+import { isEarly, listOfNight } from '../registry/same-night.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import type { Summary } from '../report/summary.js';
 import { assertNotRefused, assertReleased } from '../run/checks-before.js';
@@ -102,24 +102,15 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
   const sendNew = async (sending: SendingJob, history: readonly PastRun[]): Promise<readonly LeftOut[]> => {
     const { registry } = sending;
     const resumed = summaries.map(({ plan }) => plan);
+    const day = chooseDay(context, registry.state, { job, isAgain: again, resumed, startedAt: nowMs });
     const start = { startedAt: nowMs, nowMs: env.clock.now() };
-    const isOfDay = job.repeat === 'per-day' && !again;
-    const last = isOfDay ? findSameNight(registry.state, { resumed, ...start }) : undefined;
-    const day = last === undefined ? nowMs : noonOf(last.begun.occurrence);
-    if (last !== undefined && new Date(day).toDateString() !== new Date(nowMs).toDateString()) {
-      const { plan, begun } = last;
-      log.warn(`this start is of ${begun.occurrence}: run ${plan} of that day ended less than an hour ago`, {
-        event: 'same-day',
-        run: plan,
-      });
-    }
     const ofNight = listOfNight(registry.state, start).map(({ plan }) => plan);
     const cameWith = resumed.find((run) => ofNight.includes(run));
     const { made, leftOut } = await endSoon(context, 'plan the job', () =>
       planNewInput(context, job, sending, { history, isAgain: again, isResumed: resumed.length > 0, cameWith, day }),
     );
     const others = leftOut.filter(({ run }) => run !== undefined && !resumed.includes(run));
-    if (isOfDay) warnOfEarly(others, nowMs, sending, context);
+    if (job.repeat === 'per-day' && !again) warnOfEarly(others, nowMs, sending, context);
     if (made === undefined) return leftOut;
     try {
       checkGuards(made.plan, job.guards);

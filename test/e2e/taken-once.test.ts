@@ -129,11 +129,18 @@ describe.concurrent('a file that was saved anew', () => {
   });
 });
 
-/** Runs the job of a workspace as if it were another time. */
+/** Gives a command in a workspace as if it were another time. */
+async function giveAt(workspace: Workspace, atMs: number, ...args: string[]) {
+  return volleyIn(workspace, { runtime: { clock: clockAt(atMs) } }, ...args);
+}
+
 async function runAt(workspace: Workspace, atMs: number, runtime: Partial<Env> = {}) {
+  return volleyIn(workspace, { runtime: { clock: clockAt(atMs), ...runtime } }, 'run', 'job.yaml');
+}
+
+function clockAt(atMs: number): Env['clock'] {
   const aheadMs = atMs - Date.now();
-  const clock = { ...systemClock, now: () => Date.now() + aheadMs };
-  return volleyIn(workspace, { runtime: { clock, ...runtime } }, 'run', 'job.yaml');
+  return { ...systemClock, now: () => Date.now() + aheadMs };
 }
 
 const todayAt = (time: string) => new Date(`${new Date().toDateString()} ${time}`).getTime();
@@ -185,6 +192,35 @@ test('a job of every day whose run is brought to its end hours later sends nothi
   expect((await runAt(workspace, begunAt, { files: disk.files })).code).not.toBe(0);
   for (const minutes of [190, 200]) expect((await runAt(workspace, begunAt + minutes * 60_000)).code).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(2));
+});
+
+test('a plan of a job of every day that is made behind midnight has nothing that a run of that night has still to send', async () => {
+  const workspace = await aJobFor(people(30), { repeat: 'per-day' }, { kind: 'status-401', area: 'sms', nth: 2 });
+  const begunAt = todayAt('23:50');
+  expect((await runAt(workspace, begunAt)).code).toBe(4);
+  const states = [];
+  for (const hours of [0.4, 9, 24]) {
+    const { stdout, stderr } = await giveAt(workspace, begunAt + hours * 3_600_000, 'plan', 'job.yaml');
+    states.push([JSON.parse(stdout).state, /this start is of .* is not finished/.test(stderr)]);
+  }
+  expect(states).toEqual([
+    ['nothing-new', true],
+    ['nothing-new', true],
+    ['planned', false],
+  ]);
+});
+
+test('a job that is of every day from now on holds those whom it wrote to on the same day', async () => {
+  const workspace = await aJobFor(people(2));
+  const noon = todayAt('12:00');
+  expect((await runAt(workspace, noon)).code).toBe(0);
+  workspace.change({ repeat: 'per-day' });
+  for (const [hours, code] of [
+    [1, 1],
+    [24, 0],
+  ] as const)
+    expect((await runAt(workspace, noon + hours * 3_600_000)).code).toBe(code);
+  expect(await workspace.destinations()).toHaveLength(4);
 });
 
 test('a job of every day that is started late, behind midnight, warns the night after that files are of the same day', async () => {
