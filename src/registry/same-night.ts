@@ -33,15 +33,20 @@ export function findSameNight(
     if (!isDay(begun.occurrence)) return false;
     if (resumed.includes(plan)) return true;
     const beganInTime = begun.at - noonOf(begun.occurrence) < LAST_BEGIN_MS;
+    // A clock that was ahead for a night would keep the job from sending until that day.
+    if (begun.at - start.nowMs >= HALF_DAY_MS) return false;
     return beganInTime && ended?.state === 'finished' && isJustOver(ended, start.startedAt);
   });
 }
 
-/** The runs with files of their own that are of the night of a start. One that a clock dates into the future, as it was ahead, is of none. */
-export function listOfNight({ runs }: Pick<RegistryState, 'runs'>, { startedAt, nowMs }: Start): BegunRun[] {
+/** The runs with files of their own that are of the night of a start, or later by a clock that was ahead. */
+export function listOfNight(
+  { runs }: Pick<RegistryState, 'runs'>,
+  { startedAt }: Pick<Start, 'startedAt'>,
+): BegunRun[] {
   return [...runs.values()].filter(({ begun }) => {
     const isWhole = begun.retryOf === null && begun.testOf === undefined;
-    return isWhole && startedAt - begun.at < SAME_NIGHT_MS && begun.at - nowMs < HOUR_MS;
+    return isWhole && startedAt - begun.at < SAME_NIGHT_MS;
   });
 }
 

@@ -103,8 +103,7 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
     const { registry } = sending;
     const resumed = summaries.map(({ plan }) => plan);
     const day = chooseDay(context, registry.state, { job, isAgain: again, resumed, startedAt: nowMs });
-    const start = { startedAt: nowMs, nowMs: env.clock.now() };
-    const ofNight = listOfNight(registry.state, start).map(({ plan }) => plan);
+    const ofNight = listOfNight(registry.state, { startedAt: nowMs }).map(({ plan }) => plan);
     const cameWith = resumed.find((run) => ofNight.includes(run));
     const { made, leftOut } = await endSoon(context, 'plan the job', () =>
       planNewInput(context, job, sending, { history, isAgain: again, isResumed: resumed.length > 0, cameWith, day }),

@@ -148,6 +148,7 @@ const todayAt = (time: string) => new Date(`${new Date().toDateString()} ${time}
 test.each([
   ['that goes on behind midnight sends the day on which it began, and no other', '23:50', 20, [30, 60]],
   ['that a person resumes in the afternoon sends the day on which it began, and no other', '20:00', 18 * 60, [30, 60]],
+  ['that began by a clock that was ahead, and was set right, sends its day and no other', '00:30', -110, [30, 30]],
   ['of yesterday that is resumed sends what was left of it, then the new day', '09:30', 24 * 60, [60, 60]],
 ])('a run of a job of every day %s', async (_what, begins, minutes, sent) => {
   const workspace = await aJobFor(people(30), { repeat: 'per-day' }, { kind: 'status-401', area: 'sms', nth: 2 });
@@ -166,6 +167,7 @@ test.each([
 test.each([
   ['within the hour, as a scheduler that was refused or killed does, sends nothing', '23:50', 20, 2],
   ['hours later, where its report is not written yet, sends nothing', '22:00', 180, 2],
+  ['before it, by a clock that was set right since, sends nothing', '00:30', -105, 2],
   ['hours later sends the new day', '22:00', 180, 4],
 ])(
   'a job of every day that is started behind midnight, when its run has ended, %s',

@@ -68,7 +68,7 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
   {
     name: 'a run that a clock dated into the future is of the night of each start until then',
     file: 'src/registry/same-night.ts',
-    find: ' && begun.at - nowMs < HOUR_MS',
+    find: 'if (begun.at - start.nowMs >= HALF_DAY_MS) return false;',
     replace: '',
     tests: ['test/e2e/taken-once.test.ts'],
     title: 'a job of every day sends its days, though a run before was dated into the future by a clock that was ahead',
