@@ -1,4 +1,5 @@
-import type { Socket } from 'node:net';
+import dns from 'node:dns';
+import type { LookupFunction, Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { startTimer, systemClock } from '../ports/clock.js';
 import { earlyAnswer, filterAnswers } from './continue-filter.js';
@@ -36,7 +37,7 @@ export class Connector {
   #isClosed = false;
 
   constructor(connectMs: number) {
-    this.#connect = buildConnector({ timeout: connectMs });
+    this.#connect = buildConnector({ timeout: connectMs, lookup: shareLookups() });
   }
 
   isNeverConnected(error: unknown): boolean {
@@ -129,6 +130,28 @@ export class Connector {
       });
     });
   }
+}
+
+/**
+ * Looks a host up once for all that wait for it. Node makes two look-ups at a time and ends none early: while a name server does not
+ * answer, those of connections that were given up long ago would keep later ones waiting, and the process alive behind its end.
+ */
+function shareLookups(): LookupFunction {
+  const waiting = new Map<string, Parameters<LookupFunction>[2][]>();
+  return (host, options, callback) => {
+    const asked = `${host} ${JSON.stringify(options)}`;
+    const others = waiting.get(asked);
+    if (others !== undefined) {
+      others.push(callback);
+      return;
+    }
+    const all = [callback];
+    waiting.set(asked, all);
+    dns.lookup(host, options, (...answer) => {
+      waiting.delete(asked);
+      for (const each of all) each(...answer);
+    });
+  };
 }
 
 /** The code of a certificate that is valid for other hosts than the one that was asked for. */

@@ -1,5 +1,6 @@
-import type { Socket } from 'node:net';
-import { describe, expect, test, vi } from 'vitest';
+import dns from 'node:dns';
+import type { LookupFunction, Socket } from 'node:net';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createTransport } from '../../src/service/transport.js';
 import { aCall, aTransport } from './a-call.js';
 import { anAnswer, aRawServer, type RawBehaviour } from './raw-server.js';
@@ -74,4 +75,25 @@ describe('requests with a connection of their own', () => {
     await vi.waitFor(() => expect(counts.closed).toBe(counts.made));
     expect(counts.made).toBeGreaterThan(4);
   });
+});
+
+test('while a host is looked up no one looks it up again, and all that wait get its address', async () => {
+  const { base } = await aServer();
+  const held: (() => void)[] = [];
+  const { lookup } = dns;
+  const holding: LookupFunction = (_, options, callback) =>
+    void held.push(() => lookup('127.0.0.1', options, callback));
+  const spy = vi.spyOn(dns, 'lookup').mockImplementation(holding as typeof lookup);
+  onTestFinished(() => spy.mockRestore());
+  const [impatient, patient] = [aTransport({ connectSeconds: 0.05, answerSeconds: 10 }), aTransport()];
+  const send = (transport: typeof patient) => (hasOwnConnection: boolean) =>
+    transport.send(aCall({ base: base.replace('127.0.0.1', 'sms.example'), hasOwnConnection }), undefined);
+
+  for (const failed of [...(await Promise.all([true, false, true].map(send(impatient)))), await send(impatient)(true)])
+    expect(failed).toMatchObject({ mayHaveBeenProcessed: false });
+  expect(held).toHaveLength(1);
+  const answers = [true, true, false].map(send(patient));
+  await vi.waitFor(() => expect(held).toHaveLength(2));
+  for (const answer of held.splice(0)) answer();
+  for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ status: 200 });
 });
