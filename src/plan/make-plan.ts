@@ -168,8 +168,9 @@ export async function assertInputCame(
     const { step, number, inputs, listed } = selected;
     if (!isRowStep(step)) continue;
     const { required, newerThan } = step.input;
+    if (cameWith !== undefined && inputs.length === 0) continue;
     const where = `step ${number} (${step.kind})`;
-    if (required === true && inputs.length === 0 && cameWith === undefined) {
+    if (required === true && inputs.length === 0) {
       problems.push({ where, message: `no file is new, expected one (input.required): ${describeOmitted(selected)}` });
     }
     const newest = newerThan === undefined ? undefined : await findNewest(files, listed);

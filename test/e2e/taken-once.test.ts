@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Env } from '../../src/command/env.js';
@@ -236,16 +236,19 @@ test('a job of every day that is started late, behind midnight, warns the night 
 });
 
 test.each([
-  ['of the same night needs no other file', 10, 0],
-  ['of the night before does not stand for the export that did not come', 24, 2],
-])('a run %s, where the command that finishes it requires one', async (_what, hours, code) => {
+  ['of the same night needs no other file', { required: true }, 10, 0],
+  ['of the same night needs no newer file', { newerThan: '12h' }, 14, 0],
+  ['of the night before does not stand for the export that did not come', { required: true }, 24, 2],
+  ['of the night before does not stand for a new export', { newerThan: '12h' }, 24, 2],
+])('a run %s, where the command that finishes it asks for one', async (_what, keys, hours, code) => {
   const workspace = await aJobFor(people(30), {}, { kind: 'status-401', area: 'sms', nth: 2 });
-  workspace.change({ steps: [anSmsStep({ input: { files: 'people.csv', required: true } })] });
+  workspace.change({ steps: [anSmsStep({ input: { files: 'people.csv', ...keys } })] });
   const begunAt = todayAt('22:00');
+  utimesSync(workspace.path('people.csv'), begunAt / 1000, begunAt / 1000);
   expect((await runAt(workspace, begunAt)).code).toBe(4);
   workspace.setFaults();
   const ended = await runAt(workspace, begunAt + hours * 3_600_000);
-  expect([ended.code, ended.stderr.includes('no file is new')]).toEqual([code, code === 2]);
+  expect([ended.code, /no file is new|its newest file/.test(ended.stderr)]).toEqual([code, code === 2]);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
 });
 
