@@ -27,10 +27,11 @@ export function joinSettings(plan: Plan, job: Job, directory: string): Job {
 
 function assertSameAccount(plan: Plan, job: Job, { task, hint }: { task: string; hint: string }): void {
   const planned = plan.job.service;
-  if (areasOf(plan.job.steps).every((area) => accountOf(planned, area) === accountOf(job.service, area))) return;
+  const other = areasOf(plan.job.steps).find((area) => accountOf(planned, area) !== accountOf(job.service, area));
+  if (other === undefined) return;
   throw new UserError(
     'plan-mismatch',
-    `Cannot ${task} run ${plan.id}: it was planned for account ${planned.account} (${planned.subAccountId}), the job now names another account or address`,
+    `Cannot ${task} run ${plan.id}: its ${other} was planned for ${accountOf(planned, other)}, the job now names ${accountOf(job.service, other)}`,
     { hint },
   );
 }

@@ -41,16 +41,18 @@ describe('an unfinished run under a job that was fixed', () => {
   });
 
   it.each([
-    ['account in the address of contacts', { account: 'other' }],
-    ['id of it', { accountId: 'f0b64e0c-6b7a-4d3c-9a2e-0f6d3c1b2a90' }],
-    ['subaccount', { subAccountId: 'other_hq' }],
-    ['address', { bases: { ...aService().bases, sms: 'https://elsewhere.test' } }],
-    ['sandbox', { sandbox: true }],
-  ])('is refused where the %s is another', (_what, changes) => {
+    ['account in the address of contacts', { account: 'other' }, / other$/],
+    ['id of it', { accountId: 'f0b64e0c-6b7a-4d3c-9a2e-0f6d3c1b2a90' }, / f0b64e0c-\S+$/],
+    ['subaccount', { subAccountId: 'other_hq' }, / other_hq$/],
+    ['address', { bases: { ...aService().bases, sms: 'https://elsewhere.test' } }, /https:\/\/elsewhere.test \S+$/],
+    ['sandbox', { sandbox: true }, / sandbox \S+$/],
+  ])('is refused where the %s is another, with both', (_what, changes, now) => {
     expect(() => joinSettings(plan, { ...job, service: aService(changes) }, 'RUN')).toThrow(
       expect.objectContaining({
         code: 'plan-mismatch',
-        message: expect.stringContaining(`Cannot resume run ${plan.id}`),
+        message: expect.stringMatching(
+          new RegExp(`^Cannot resume run ${plan.id}: its \\w+ was planned for .*${now.source}`),
+        ),
       }),
     );
   });
