@@ -199,23 +199,29 @@ async function checkDatabase({ cluster }: Job, context: Context, { problems, not
   });
 }
 
-/** Tries the key of each area that the job's steps use against the service. Returns what it found. */
+/** Tries the key of each area that the job's steps use against the service, all at once. Returns what it found. */
 async function tryKeys(job: Job, file: string, context: Context, problems: ProblemList): Promise<string[]> {
   if (job.service.sandbox) return ['the sandbox needs no key: there was nothing to try online'];
-  const taken: string[] = [];
-  for (const area of areasOf(job.steps)) {
-    await problems.gather(placeOf(area), async () => {
-      const tried = await callService(context, { job: file, area }, ({ call }) =>
-        tryKey(area, job.steps, call).catch((error: unknown) => {
-          throw explain(error, area, job);
-        }),
-      );
-      const isSaidToAll = tried === 'not-found' && (await isSaidWithoutKey(job, file, area, context));
-      taken.push(`${area}: ${isSaidToAll ? sayUnknown(job, area) : sayTaken(job, area)}; nothing was sent`);
-      if (area === 'campaign' && !isSaidToAll) await findCampaigns(job, file, context, problems);
-    });
+  const tries = areasOf(job.steps).map((area) => ({ area, tried: tryArea(area, job, file, context) }));
+  await Promise.allSettled(tries.map(({ tried }) => tried));
+  const said: string[] = [];
+  for (const { area, tried } of tries) {
+    const found = await problems.gather(placeOf(area), () => tried);
+    if (found === undefined) continue;
+    said.push(`${area}: ${found.said}; nothing was sent`);
+    if (area === 'campaign' && found.isTaken) await findCampaigns(job, file, context, problems);
   }
-  return taken;
+  return said;
+}
+
+async function tryArea(area: Area, job: Job, file: string, context: Context) {
+  const tried = await callService(context, { job: file, area }, ({ call }) =>
+    tryKey(area, job.steps, call).catch((error: unknown) => {
+      throw explain(error, area, job);
+    }),
+  );
+  const isSaidToAll = tried === 'not-found' && (await isSaidWithoutKey(job, file, area, context));
+  return { isTaken: !isSaidToAll, said: isSaidToAll ? sayUnknown(job, area) : sayTaken(job, area) };
 }
 
 /** A run would stop at the step of one that is not there, behind what it had sent by then. */

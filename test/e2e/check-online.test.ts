@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Area } from '../../src/domain/areas.js';
+import { anAnswer, aRawServer } from '../service/raw-server.js';
 import { anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { aJobOfAreas } from './area-jobs.js';
@@ -101,4 +102,26 @@ test('check --online takes no answer for a key that comes without one, too: the 
     `^${area}: whether the key is right is not known, as \\S+/elsewhere answers the same without`;
   expect(online).toEqual(areas.map((area) => expect.stringMatching(said(area))));
   expect(await workspace.ledger()).toEqual([]);
+});
+
+test('check --online tries all keys at once: of a service that does not answer, it waits for one of them', async () => {
+  const waiting: (() => void)[] = [];
+  const body = JSON.stringify({ code: 1200, message: 'No', errorId: 'e' });
+  const server = await aRawServer({
+    onRequest: (socket) => {
+      waiting.push(() => void socket.write(anAnswer(401, body)));
+      if (waiting.length === 3) for (const answer of waiting) answer();
+    },
+  });
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(2));
+  const areas = ['sms', 'contacts', 'verification'] as const;
+  const steps = areas.map((area) => STEPS[area]);
+  const job = aJobOfAreas(workspace, steps) as { service: { bases: Record<Area, string> } };
+  for (const area of areas) job.service.bases[area] = server.base;
+  workspace.writeJob(job);
+
+  const { error } = await workspace.refused('check', 'job.yaml', '--online');
+
+  expect(error.problems.map(({ message }) => /key of (\w+) is wrong/.exec(message)?.[1])).toEqual([...areas]);
 });
