@@ -204,6 +204,12 @@ async function tryKeys(job: Job, file: string, context: Context, problems: Probl
   if (job.service.sandbox) return ['the sandbox needs no key: there was nothing to try online'];
   const tries = areasOf(job.steps).map((area) => ({ area, tried: tryArea(area, job, file, context) }));
   await Promise.allSettled(tries.map(({ tried }) => tried));
+  const { reason } = context.stop;
+  if (reason !== undefined) {
+    throw new UserError('interrupted', `Cannot finish: the process received ${reason.detail}`, {
+      hint: 'Nothing was sent. Run the same command again.',
+    });
+  }
   const said: string[] = [];
   for (const { area, tried } of tries) {
     const found = await problems.gather(placeOf(area), () => tried);

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
+import { runVerb } from '../../src/command/runner.js';
 import type { Area } from '../../src/domain/areas.js';
+import { check } from '../../src/verbs/check.js';
+import { aTerminal } from '../command/a-terminal.js';
 import { anAnswer, aRawServer } from '../service/raw-server.js';
 import { anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { aJobOfAreas } from './area-jobs.js';
+import { until } from './command.js';
 
 const INPUT = { files: ['people.csv'], country: 'SG' };
 const STEPS: Readonly<Record<Area, object>> = {
@@ -104,15 +108,9 @@ test('check --online takes no answer for a key that comes without one, too: the 
   expect(await workspace.ledger()).toEqual([]);
 });
 
-test('check --online tries all keys at once: of a service that does not answer, it waits for one of them', async () => {
-  const waiting: (() => void)[] = [];
-  const body = JSON.stringify({ code: 1200, message: 'No', errorId: 'e' });
-  const server = await aRawServer({
-    onRequest: (socket) => {
-      waiting.push(() => void socket.write(anAnswer(401, body)));
-      if (waiting.length === 3) for (const answer of waiting) answer();
-    },
-  });
+/** A job of three areas at a server that leaves each request to the test. */
+async function aJobAt(onRequest: NonNullable<Parameters<typeof aRawServer>[0]['onRequest']>) {
+  const server = await aRawServer({ onRequest });
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(2));
   const areas = ['sms', 'contacts', 'verification'] as const;
@@ -120,8 +118,31 @@ test('check --online tries all keys at once: of a service that does not answer, 
   const job = aJobOfAreas(workspace, steps) as { service: { bases: Record<Area, string> } };
   for (const area of areas) job.service.bases[area] = server.base;
   workspace.writeJob(job);
+  return { workspace, areas, server };
+}
+
+test('check --online tries all keys at once: of a service that does not answer, it waits for one of them', async () => {
+  const waiting: (() => void)[] = [];
+  const body = JSON.stringify({ code: 1200, message: 'No', errorId: 'e' });
+  const { workspace, areas } = await aJobAt((socket) => {
+    waiting.push(() => void socket.write(anAnswer(401, body)));
+    if (waiting.length === 3) for (const answer of waiting) answer();
+  });
 
   const { error } = await workspace.refused('check', 'job.yaml', '--online');
 
   expect(error.problems.map(({ message }) => /key of (\w+) is wrong/.exec(message)?.[1])).toEqual([...areas]);
+});
+
+test('check --online ends with a signal, and says that it was one', async () => {
+  const { workspace, server } = await aJobAt(() => {});
+  const { terminal, signal } = aTerminal({ env: workspace.env });
+  const ended = runVerb('check', check, { job: workspace.path('job.yaml'), online: true, json: false }, terminal);
+  await until(() => server.requests.length === 3);
+  signal('SIGTERM');
+
+  await expect(ended).rejects.toMatchObject({
+    code: 'interrupted',
+    message: 'Cannot finish: the process received SIGTERM',
+  });
 });
