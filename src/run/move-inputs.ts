@@ -26,10 +26,10 @@ interface Taken {
  *   3. its content is still what the run took: one that changed is a new file
  *
  * So a process may die at any moment, and the next one moves what is left. A name that is taken in the directory is no reason to
- * write over it. What cannot be moved is one warning; it stays, and is not sent again, as the memory has it.
+ * write over it. What cannot be moved is one warning; it stays, and is sent again only where the job repeats, as the memory has it.
  */
 export async function moveInputs(
-  job: Pick<Job, 'steps'>,
+  job: Pick<Job, 'steps' | 'repeat'>,
   context: {
     readonly files: Files;
     readonly jobDirectory: string;
@@ -67,8 +67,9 @@ export async function moveInputs(
   const [first, ...others] = failed;
   if (first === undefined) return;
   const more = others.length === 0 ? '' : `, and ${countOf(others.length, 'other')}`;
+  const then = job.repeat === 'never' ? 'they are not sent again' : `they are sent again as repeat: ${job.repeat} says`;
   log.warn(
-    `Cannot move input files (whenDone.moveTo): ${first}${more}, expected a directory on the same disk that volley may write; they are not sent again, and the next run tries once more`,
+    `Cannot move input files (whenDone.moveTo): ${first}${more}, expected a directory on the same disk that volley may write; ${then}, and the next run tries once more`,
   );
 }
 

@@ -97,6 +97,10 @@ test('what cannot be moved is one warning and no failure; a later run moves it, 
   expect([code, listed(workspace, 'inbox')]).toEqual([0, ['monday.csv', 'tuesday.csv']]);
   expect(stderr.match(/"level":40/g)).toHaveLength(1);
   expect(stderr).toContain('Cannot move input files (whenDone.moveTo): inbox/monday.csv (ENOTDIR), and 1 other');
+  expect(stderr).toContain('they are not sent again');
+  workspace.change({ repeat: 'per-day', steps: [anSmsStep({ input: INPUT })] });
+  expect((await workspace.run()).stderr).toContain('they are sent again as repeat: per-day says');
+  workspace.change({ steps: [anSmsStep({ input: INPUT })] });
 
   workspace.change({ steps: [anSmsStep({ input: { ...INPUT, whenDone: { moveTo: 'done/of/2026' } } })] });
   expect(await workspace.told('run', 'job.yaml')).toMatchObject({ exitCode: 0, state: 'nothing-new' });
