@@ -18,6 +18,10 @@ interface Stop {
   readonly detail: string;
 }
 
+const CHECK_BETWEEN = 'check service.bases, and what stands between this machine and the service, such as a proxy';
+/** Answers of something in between, or of a wrong address: each try may put more rows in doubt. */
+const NOT_OF_THE_SERVICE = /without the service's error body$|^answers that account for no row/;
+
 /** Of a run whose job names another address or account now. */
 const OR_LETS_GO = ', or says how to go on if the job names another address or account now';
 
@@ -28,18 +32,17 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
   switch (reason) {
     case 'interrupted':
       return words(isSignal(detail) ? `it was stopped for now (${detail})` : `it was interrupted (${detail})`);
-    case 'unavailable':
-      return adviseOnReach(detail) === ''
-        ? words(`it cannot go on for now (${detail})`)
-        : ofAddress(`the service cannot be reached for now (${detail})`, adviseOnReach(detail));
+    case 'unavailable': {
+      const fix = adviseOnReach(detail);
+      if (fix !== '') return ofAddress(`the service cannot be reached for now (${detail})`, fix);
+      const is = `it cannot go on for now (${detail})`;
+      return NOT_OF_THE_SERVICE.test(detail) ? ofAddress(is, `if it stays so, ${CHECK_BETWEEN}`) : words(is);
+    }
     case 'closed':
       return words(detail);
     case 'unauthorized':
       return detail.endsWith(REFUSED_IN_BETWEEN)
-        ? ofAddress(
-            detail,
-            'check service.bases, and what stands between this machine and the service, such as a proxy',
-          )
+        ? ofAddress(detail, CHECK_BETWEEN)
         : ofAddress(detail, 'check that key or token, and account and subaccount of the job');
     case 'redirected':
       return ofAddress(`the address of the service redirects (${detail})`, 'check service.region or service.bases');

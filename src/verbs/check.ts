@@ -304,7 +304,8 @@ function readPlainly(facts: EndpointFacts) {
 function explain(error: unknown, area: Area, { service: { bases, credentials } }: Job): unknown {
   if (!(error instanceof ServiceError)) return error;
   const source = area === 'campaign' ? credentials.campaign?.dataToken : credentials[area]?.apiKey;
-  const isRefused = error.code === 'unauthorized' && source !== undefined;
+  // Said by the service itself, which has a code for it; something in between says nothing of the key.
+  const isRefused = error.code === 'unauthorized' && error.serviceCode !== undefined && source !== undefined;
   const hint = isRefused
     ? `It comes from ${describeSource(source)}. Check it, and ${NAMED_WITH[area]}.`
     : `It was asked at ${bases[area]}. ${error.hint ?? ''}${error.code === 'unavailable' ? ' If it stays so, check that address.' : ''}`;

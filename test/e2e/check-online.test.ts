@@ -134,6 +134,15 @@ test('check --online tries all keys at once: of a service that does not answer, 
   expect(error.problems.map(({ message }) => /key of (\w+) is wrong/.exec(message)?.[1])).toEqual([...areas]);
 });
 
+test('check --online does not blame the key for what something in between says', async () => {
+  const { workspace, server } = await aJobAt((socket) => socket.write(anAnswer(401, '<html>Sign in</html>')));
+
+  const { error } = await workspace.refused('check', 'job.yaml', '--online');
+
+  const hint = expect.stringMatching(`^It was asked at ${server.base}. Something between here and the service refuses`);
+  expect(error.problems).toEqual([1, 2, 3].map(() => expect.objectContaining({ hint })));
+});
+
 test('check --online ends with a signal, and says that it was one', async () => {
   const { workspace, server } = await aJobAt(() => {});
   const { terminal, signal } = aTerminal({ env: workspace.env });

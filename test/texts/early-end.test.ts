@@ -23,6 +23,15 @@ describe('the account', () => {
     expect(describeRunEnd(summary).error?.hint).toContain(said);
   });
 
+  it.each(["HTTP 404 without the service's error body", 'answers that account for no row'])(
+    'of a run that got answers of something in between (%s) says to look at that',
+    (detail) => {
+      const stop = { reason: 'unavailable', detail };
+      const text = formatSummary(aSummary({ state: 'stopped', exitCode: 75, stop }), REAL).replace(/\s+/g, ' ');
+      expect(text).toContain('Next: if it stays so, check service.bases, and what stands between');
+    },
+  );
+
   it('of a run that stopped for a sentence of the service ends with one full stop', () => {
     const stop = { reason: 'refused', detail: 'Cannot read a campaign: Campaign not found.' };
     const text = formatSummary(aSummary({ state: 'stopped', exitCode: 4, stop }), {
