@@ -1,17 +1,22 @@
 import { type Screen, showPath } from '../command/screen.js';
-import { countOf } from '../domain/count-of.js';
+import { countOf, listMost } from '../domain/count-of.js';
+import { remember } from '../domain/is-object.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 
-/** How each file was read, one text a file: all of it for the log, what is not usual for a person. */
-export function listFileNotices(steps: readonly PlannedStep[], screen?: Pick<Screen, 'directory'>): string[] {
-  return gatherByFile(steps).flatMap(({ file, path, notices }) => {
-    if (screen !== undefined) return describeReading(showPath(screen, path), notices);
-    return notices.length === 0 ? [] : [`${file}: ${notices.join('; ')}`];
-  });
+export interface FileReading {
+  readonly file: string;
+  readonly notices: readonly string[];
 }
 
-function gatherByFile(steps: readonly PlannedStep[]): { file: string; path: string; notices: string[] }[] {
+/** How files were read, one text for all that were read alike: all of it for the log, what is not usual for a person. */
+export function listFileNotices(steps: readonly PlannedStep[], screen?: Pick<Screen, 'directory'>): string[] {
+  const read = gatherByFile(steps);
+  if (screen === undefined) return sayOnce(read);
+  return describeReadings(read.map(({ path, notices }) => ({ file: showPath(screen, path), notices })));
+}
+
+function gatherByFile(steps: readonly PlannedStep[]): (FileReading & { readonly path: string })[] {
   const files = new Map<string, { file: string; path: string; notices: Set<string> }>();
   for (const { file, path, notices } of steps.flatMap((step) => step.inputs)) {
     const known = files.get(path) ?? { file, path, notices: new Set() };
@@ -21,10 +26,17 @@ function gatherByFile(steps: readonly PlannedStep[]): { file: string; path: stri
   return [...files.values()].map((each) => ({ ...each, notices: [...each.notices] }));
 }
 
-/** How a file was read, where that is not usual: one text, or none. */
-export function describeReading(file: string, notices: readonly string[]): string[] {
-  const said = notices.filter((notice) => !USUAL.test(notice));
-  return said.length === 0 ? [] : [`${file}: ${said.join('; ')}`];
+/** How files were read, where that is not usual: one text for all that were read alike. */
+export function describeReadings(read: readonly FileReading[]): string[] {
+  return sayOnce(read.map(({ file, notices }) => ({ file, notices: notices.filter((notice) => !USUAL.test(notice)) })));
+}
+
+function sayOnce(read: readonly FileReading[]): string[] {
+  const alike = new Map<string, string[]>();
+  for (const { file, notices } of read) {
+    if (notices.length > 0) remember(alike, notices.join('; '), (): string[] => []).push(file);
+  }
+  return [...alike].map(([said, files]) => `${listMost(files, MOST_NAMED)}: ${said}`);
 }
 
 /** UTF-8 and commas are what anyone expects. */

@@ -31,7 +31,7 @@ import { readMessages } from '../service/areas/chat.js';
 import { readSession } from '../service/areas/verification.js';
 import { type CallService, defineEndpoint } from '../service/endpoint.js';
 import type { Files } from '../storage/files.js';
-import { describeReading } from '../texts/file-notices.js';
+import { describeReadings, type FileReading } from '../texts/file-notices.js';
 import { defineVerb, json, theJob, yes } from './verb.js';
 
 interface Findings {
@@ -145,12 +145,14 @@ async function checkFiles(
   const suppression = await loadSuppression(found, step.input, { deps: { reader }, problems });
   const findSuppressed = (each: number) => suppression.find(each);
   const heads: InputHead[] = [];
+  const readings: FileReading[] = [];
   for (const file of inputs) {
     const head = await checkInputHead(file, { step, number, findSuppressed }, { reader, problems });
     if (head === undefined) continue;
     heads.push(head);
-    notices.push(...describeReading(file.shown, head.readAs));
+    readings.push({ file: file.shown, notices: head.readAs });
   }
+  notices.push(...describeReadings(readings));
   const figures = suppression.figures(new Set(heads.flatMap(({ countries }) => countries)).size);
   notices.push(...heads.flatMap((head) => head.notices), ...figures.flatMap((each) => warnOfList(each) ?? []));
   const among = heads.every(({ isWhole }) => isWhole) ? 'the recipients' : 'the first recipients';

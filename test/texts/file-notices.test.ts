@@ -24,8 +24,23 @@ test('what reading a file needed is one line of it, on a terminal without what i
   expect(listFileNotices([step, step], screen)).toEqual([`people.csv: ${said}`]);
 });
 
-test('a machine has all of it, in one line a file too', async () => {
+test('a machine has all of it, in one line too', async () => {
   expect(listFileNotices([await aStepWith(NOTICES)])).toEqual([`../people.csv: ${NOTICES.join('; ')}`]);
+});
+
+test('files that were read alike share a line, on a terminal and for a machine', async () => {
+  const of = async (number: number, notices: readonly string[]) => {
+    const { inputs, ...step } = await aStepWith(notices);
+    return { ...step, inputs: [{ ...inputs[0]!, file: `${number}.csv`, path: `/data/${number}.csv` }] };
+  };
+  const many = [1, 2, 3, 4, 5, 6, 7].map((number) => of(number, NOTICES.slice(0, number === 2 ? 1 : 2)));
+  const steps = await Promise.all(many);
+  const said = [
+    `1.csv, 3.csv, 4.csv, 5.csv, 6.csv, and 1 more: ${NOTICES.slice(0, 2).join('; ')}`,
+    `2.csv: ${NOTICES[0]}`,
+  ];
+  expect(listFileNotices(steps, screen)).toEqual(said);
+  expect(listFileNotices(steps)).toEqual(said);
 });
 
 test('a file as everybody expects it needs no line', async () => {
