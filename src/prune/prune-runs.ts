@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
+import { remember } from '../domain/is-object.js';
 import type { RunStatus } from '../journal/replay.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { fileIdsOf } from '../plan/reimport/named-rows.js';
@@ -41,16 +42,18 @@ export async function pruneRuns(
     const endedAt = registry.find(run)?.ended?.endedAt ?? null;
     const directory = registry.directories.of(run);
     const bytes = (await listPrunable(files, directory)).reduce((sum, file) => sum + file.bytes, 0);
-    if (!isDryRun) await pruneRun(run, { registry, lock, by }, deps);
+    if (!isDryRun) await pruneRun(run, { registry, lock }, deps);
     pruned.push({ run, directory, endedAt, bytes });
   };
-  const begun = [...registry.state.records].flatMap(({ plan, pruned }) => (pruned === undefined ? [] : [plan]));
+  const begun = new Set([...registry.state.records].flatMap(({ plan, pruned }) => (pruned === undefined ? [] : plan)));
   for (const run of begun) {
     if ((await listPrunable(files, registry.directories.of(run))).length > 0) await prune(run);
   }
-  const runs = (await readRuns(registry, deps)).filter(({ plan }) => !begun.includes(plan.id));
+  const runs = (await readRuns(registry, deps)).filter(({ plan }) => !begun.has(plan.id));
   const { chosen, ...stay } = chooseRuns(runs, choice);
-  for (const { plan } of chosen) await prune(plan.id);
+  const ids = [...chosen].map(({ plan }) => plan.id);
+  if (!isDryRun) await notePruned(ids, { registry, by }, deps);
+  for (const run of ids) await prune(run);
   const isLast = stay.kept === 0 && stay.skipped.length === 0;
   return { ...stay, pruned, sandboxBytes: isLast ? await pruneSandbox(files, sandboxLedger, isDryRun) : 0 };
 }
@@ -115,7 +118,7 @@ interface PruneChoice {
 
 /** What is pruned, in this order, and what is old enough and stays. `kept`: how many are too young, or among the last, of which tests are none. */
 interface ChosenRuns {
-  readonly chosen: readonly PrunableRun[];
+  readonly chosen: ReadonlySet<PrunableRun>;
   readonly skipped: readonly { readonly run: string; readonly reason: string }[];
   readonly kept: number;
 }
@@ -137,16 +140,16 @@ function chooseRuns(runs: readonly PrunableRun[], { beforeMs, keepLast }: PruneC
     else if (run.need !== undefined) skipped.push({ run: run.plan.id, reason: run.need });
     else waiting.push(run);
   }
-  const chosen: PrunableRun[] = [];
-  for (let isDone = false; !isDone; ) {
-    const isFree = (run: PrunableRun) => listClaimants(run, runs).every((each) => chosen.includes(each));
-    const free = waiting.filter(isFree);
-    chosen.push(...free);
-    waiting = waiting.filter((run) => !free.includes(run));
-    isDone = free.length === 0;
+  const claimants = new Claimants(runs);
+  const chosen = new Set<PrunableRun>();
+  for (let before = -1; before < chosen.size; ) {
+    before = chosen.size;
+    const free = waiting.filter((run) => claimants.listOf(run).every((each) => chosen.has(each)));
+    for (const run of free) chosen.add(run);
+    waiting = waiting.filter((run) => !chosen.has(run));
   }
   for (const run of waiting) {
-    const [claimant] = listClaimants(run, runs).filter((each) => !chosen.includes(each));
+    const claimant = claimants.listOf(run).find((each) => !chosen.has(each));
     skipped.push({ run: run.plan.id, reason: `plan ${claimant?.plan.id} has rows of it, and is not pruned` });
   }
   return { chosen, skipped, kept };
@@ -164,19 +167,33 @@ function explainDoubt(inDoubt: number | null = 0): string | undefined {
   return inDoubt > 0 ? `${countOf(inDoubt, 'row')} in doubt: see volley settle` : undefined;
 }
 
-/**
- * Plans that have rows of a run, by retry, or by re-import of rows of its files. As long as they are needed themselves, also those that may have
- * them from its rejections, which it had from another: to send them it must show that it did not.
- */
-function listClaimants({ plan: of, files }: PrunableRun, runs: readonly PrunableRun[]): PrunableRun[] {
-  const own = of.retryOf === undefined ? of.steps.flatMap((step) => fileIdsOf(of, step)) : [];
-  return runs.filter(({ plan, need }) => {
-    const asked = need === undefined ? own : files;
-    const isFed = plan.steps.some(({ inputs }) =>
-      inputs.some(({ fedFrom = [] }) => fedFrom.some((file) => asked.includes(file))),
-    );
-    return plan.retryOf?.run === of.id || (plan.id !== of.id && isFed);
-  });
+/** Plans that have rows of a run, by retry, or by re-import of rows of its files; they are looked up, as a job may have thousands of runs. */
+class Claimants {
+  readonly #retries = new Map<string, PrunableRun[]>();
+  /** By the files whose rows came back. */
+  readonly #reimports = new Map<string, PrunableRun[]>();
+
+  constructor(runs: readonly PrunableRun[]) {
+    for (const run of runs) {
+      const { retryOf, steps } = run.plan;
+      if (retryOf !== undefined) remember(this.#retries, retryOf.run, (): PrunableRun[] => []).push(run);
+      const files = steps.flatMap(({ inputs }) => inputs.flatMap(({ fedFrom = [] }) => fedFrom));
+      for (const file of new Set(files)) remember(this.#reimports, file, (): PrunableRun[] => []).push(run);
+    }
+  }
+
+  /**
+   * As long as they are needed themselves, also those that may have rows of it from its rejections, which it had from another: to send them
+   * they must show that it did not.
+   */
+  listOf({ plan: of, files }: PrunableRun): PrunableRun[] {
+    const own = new Set(of.retryOf === undefined ? of.steps.flatMap((step) => fileIdsOf(of, step)) : []);
+    const reimports = [...new Set(files)].flatMap((file) => {
+      const found = this.#reimports.get(file) ?? [];
+      return found.filter(({ plan, need }) => plan.id !== of.id && (need !== undefined || own.has(file)));
+    });
+    return [...(this.#retries.get(of.id) ?? []), ...reimports];
+  }
 }
 
 /** Files of a run that Volley wrote and that hold people's rows or texts; others in its directory are not ours to delete. */
@@ -196,24 +213,31 @@ async function listPrunable(files: Files, directory: string): Promise<{ name: st
 }
 
 /**
- * Deletes the rows of a run, in this order, each durable before the next, so that a process may die at any moment:
+ * Rows are deleted in this order, each durable before the next, so that a process may die at any moment:
  *
- *   1. the memory has it as pruned: nobody sends, settles or retries rows of the run from now on
- *   2. so has its own directory, for a memory that is lost: it is a run no more
- *   3. the summary loses its examples, and one file after the other goes
+ *   1. the memory has all the runs as pruned, in one write, as it grows with them: nobody sends, settles or retries rows of them from now on
+ *   2. so have their own directories, for a memory that is lost: they are runs no more
+ *   3. of each the summary loses its examples, and one file after the other goes
  *
- * The same again goes on from where it was. What the run took and claimed stays known.
+ * The same again goes on from where it was. What the runs took and claimed stays known.
  */
-async function pruneRun(
-  run: string,
-  { registry, lock, by }: { registry: Registry; lock: Lock; by: string },
+async function notePruned(
+  runs: readonly string[],
+  { registry, by }: { registry: Registry; by: string },
   { files, clock }: Ports,
 ): Promise<void> {
+  if (runs.length === 0) return;
+  for (const run of runs) await noteFigures(files, run, registry);
+  const pruned = { at: clock.now(), by };
+  await registry.write({ records: runs.map((run) => ({ ...registry.state.recordOf(run), pruned })) });
+}
+
+async function pruneRun(
+  run: string,
+  { registry, lock }: { registry: Registry; lock: Lock },
+  { files }: Ports,
+): Promise<void> {
   const directory = registry.directories.of(run);
-  if (registry.state.recordOf(run).pruned === undefined) {
-    await noteFigures(files, run, registry);
-    await registry.note(run, { pruned: { at: clock.now(), by } });
-  }
   await lock.assertHeld();
   await registry.keep(run);
   await removeExamples(files, directory);

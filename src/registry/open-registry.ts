@@ -109,8 +109,8 @@ async function makeMemory(registry: Registry, { files, clock }: Ports, options: 
   }
   const records = [...state.records];
   // Their names say only in which minute they were planned, and who claimed a row last has it.
-  const order = [...state.runs.keys()];
-  const placeOf = ({ plan }: PastRun) => order.indexOf(plan.id) + 1 || order.length + 1;
+  const places = new Map([...state.runs.keys()].map((run, place) => [run, place]));
+  const placeOf = ({ plan }: PastRun) => places.get(plan.id) ?? places.size;
   const inOrder = history.toSorted((one, other) => placeOf(one) - placeOf(other));
   const claims = await describePastClaims(files, { known: state.claims, history: inOrder, at });
   await registry.write({ records, claims });

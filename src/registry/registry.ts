@@ -193,13 +193,13 @@ export class Registry {
     const { lock, jobDirectory } = this.#options;
     const { epoch, revision } = this.#stored;
     await lock.assertHeld();
-    let known = this.#stored.claims;
+    const known = { ...this.#stored.claims };
     // The next owner of the lock removes what has not got its name.
     const failed = async (error: unknown) => {
       await lock.assertHeld();
       throw error;
     };
-    for (const each of claims) known = { ...known, ...(await writeClaims(files, jobDirectory, each).catch(failed)) };
+    for (const each of claims) Object.assign(known, await writeClaims(files, jobDirectory, each).catch(failed));
     // The epochs of a lock begin anew when its files are deleted; those of the memory must not.
     const own = this.#isOwn ? epoch : lock.epoch > epoch ? lock.epoch : epoch + 1;
     const stored = { epoch: own, revision: revision + 1, adopted, claims: known };

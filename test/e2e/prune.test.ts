@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { aReceipt } from '../listen/events.js';
-import { memoryIn, removeMemory } from '../registry/memory-on-disk.js';
+import { memoryIn, readMemoryIn, removeMemory } from '../registry/memory-on-disk.js';
 import { anSmsStep, people } from './a-job.js';
 import { aJobFor } from './a-workspace.js';
 import { rejectionsOf } from './account.js';
@@ -137,4 +137,19 @@ test('a run stays whose rejections are in a plan that was never sent, also where
 
   expect(await workspace.told('apply', plan)).toMatchObject({ balance: { accepted: 1 } });
   expect((await workspace.told('prune', 'job.yaml', '--older-than', '0h')).pruned).toHaveLength(4);
+});
+
+test('many runs are pruned with one write of the memory, which is as long as there are runs', async () => {
+  const workspace = await aJobFor(people(1), { steps: [anSmsStep({ input: { files: '*.csv' } })] });
+  await workspace.run();
+  for (const file of [1, 2]) {
+    workspace.write(`${file}.csv`, people(1, file * 10));
+    await workspace.told('run', 'job.yaml');
+  }
+  const { revision } = readMemoryIn(workspace.path('out/sale'));
+
+  const { pruned } = await workspace.told('prune', 'job.yaml', '--older-than', '0h');
+
+  expect(pruned).toHaveLength(3);
+  expect(readMemoryIn(workspace.path('out/sale')).revision).toBe(revision + 1);
 });
