@@ -151,11 +151,12 @@ function findOwnStep(
   { source, files }: { source: PlannedStep; files: readonly PlannedInput[] },
   { kind, number }: Step,
 ): RowRefusal | undefined {
-  const digests = files.map(digestOfRows);
+  if (source.kind === kind && source.number === number) return undefined;
+  const digests = new Set(files.map(digestOfRows));
   const own = steps.filter(
-    (step) => step.kind === kind && step.inputs.some((input) => digests.includes(digestOfRows(input))),
+    (step) => step.kind === kind && step.inputs.some((input) => digests.has(digestOfRows(input))),
   );
-  const isItself = source.kind === kind && (source.number === number || own.length === 1);
+  const isItself = source.kind === kind && own.length === 1;
   const other = isItself ? undefined : own.find((step) => step !== source);
   if (other === undefined) return undefined;
   return skip('retried', `Step ${other.number} of run ${id} read the same row, and reports what became of it`);

@@ -14,16 +14,15 @@ import { listFilesOf } from './claim-rows.js';
 import type { JobRows } from './job-rows.js';
 import type { PastRun } from './read-runs.js';
 
-/** Numbers, or sessions, each with the row of the file that has it. */
+/** Numbers, or sessions, each with the first row that has it. */
 interface Keys {
-  find(key: string): number | undefined;
-  add(key: string, row: number): void;
+  find(key: string): RowId | undefined;
+  add(key: string, id: RowId): void;
 }
 
-/** What a run sent of the rows of a file, or may send. */
-interface KeysOfFile {
+/** What a run sent of the rows of some files, or may send: of all of them together, as there may be thousands. */
+interface KeysOfRun {
   readonly run: string;
-  readonly file: string;
   readonly keys: Keys;
 }
 
@@ -32,7 +31,7 @@ interface Family {
   /** A run that had rows of them and is gone: nothing says any more to whom it sent. */
   readonly gone: string | undefined;
   /** By step. */
-  readonly keys: ReadonlyMap<string, readonly KeysOfFile[]>;
+  readonly keys: ReadonlyMap<string, readonly KeysOfRun[]>;
 }
 
 /**
@@ -46,6 +45,8 @@ export class Twins {
   readonly #plan: { readonly id: string | undefined } & Pick<Plan, 'job' | 'occurrence'>;
   /** Of the steps of its job: the name, and what their rows are compared by. */
   readonly #steps: readonly { readonly name: string; readonly comparesBy: 'number' | 'session' | undefined }[];
+  /** All that each of the plans read. */
+  readonly #filesOfPlans = new Map<Plan, readonly string[]>();
   /** By file. */
   readonly #families = new Map<string, Promise<Family>>();
   readonly #loaded = new Map<string, Family>();
@@ -76,10 +77,10 @@ export class Twins {
     const id = readRowId(ownId);
     const { name = '', comparesBy } = this.#steps[step - 1] ?? {};
     const family = id && this.#loaded.get(id.file);
-    for (const { run, file, keys } of family?.keys.get(name) ?? []) {
-      const row = keys.find(key);
-      if (row === undefined) continue;
-      const isItself = atAnyTime(file) === atAnyTime(id?.file ?? '') && row === id?.row;
+    for (const { run, keys } of family?.keys.get(name) ?? []) {
+      const found = keys.find(key);
+      if (found === undefined) continue;
+      const isItself = atAnyTime(found.file) === atAnyTime(id?.file ?? '') && found.row === id?.row;
       const skip = { code: 'duplicate', reason: `A row of plan ${run} has the same ${comparesBy}` } as const;
       return isItself ? undefined : { kind: 'skipped', skip };
     }
@@ -87,16 +88,18 @@ export class Twins {
   }
 
   /** The files that were read with one, by the run that took it, first of all for the account; else by a plan that was never begun. */
-  #listFilesWith(file: string): string[] {
+  #listFilesWith(file: string): readonly string[] {
     const known = this.#rows.filesOf(file);
     const own = known.filter(({ plan, step }) => this.#isOfAccount(plan, step));
     const readers = own.length > 0 ? own : known;
     const reader = readers.find(({ plan }) => this.#rows.registry.runs.has(plan.id)) ?? readers[0];
-    return reader?.plan.steps.flatMap((step) => fileIdsOf(reader.plan, step)) ?? [file];
+    if (reader === undefined) return [file];
+    const { plan: of } = reader;
+    return remember(this.#filesOfPlans, of, () => of.steps.flatMap((step) => fileIdsOf(of, step)));
   }
 
   async #readFamily(files: ReadonlySet<string>): Promise<Family> {
-    const keys = new Map<string, KeysOfFile[]>();
+    const keys = new Map<string, KeysOfRun[]>();
     for (const run of this.#rows.runs.values()) {
       if (!this.#counts(run, files)) continue;
       const { plan } = run;
@@ -104,11 +107,9 @@ export class Twins {
         const name = nameAmongKind(plan.steps, step.number);
         const comparesBy = this.#steps.find((each) => each.name === name)?.comparesBy;
         if (comparesBy === undefined) continue;
-        const own = new Map<string, Keys>();
-        for await (const { key, id } of this.#readSent(run, step, files))
-          remember(own, id.file, () => createKeys(comparesBy)).add(key, id.row);
-        const found = [...own].map(([file, each]) => ({ run: plan.id, file, keys: each }));
-        remember(keys, name, (): KeysOfFile[] => []).push(...found);
+        const own = createKeys(comparesBy);
+        for await (const { key, id } of this.#readSent(run, step, files)) own.add(key, id);
+        remember(keys, name, (): KeysOfRun[] => []).push({ run: plan.id, keys: own });
       }
     }
     return { gone: this.#findGone(files), keys };
@@ -178,9 +179,22 @@ export class Twins {
 const UNSENT: readonly CurrentRowStatus[] = ['rejected', 'not-sent', 'moved'];
 
 function createKeys(what: 'number' | 'session'): Keys {
-  const numbers = new NumberSet();
-  if (what === 'number')
-    return { find: (key) => numbers.find(Number(key)), add: (key, row) => numbers.add(Number(key), row) };
-  const sessions = new Map<string, number>();
-  return { find: (key) => sessions.get(key), add: (key, row) => sessions.set(key, row) };
+  const [numbers, sessions] = [new NumberSet(), new Map<string, number>()];
+  // Of each key, by its place; each name is kept once.
+  const [files, rows]: [string[], number[]] = [[], []];
+  const names = new Map<string, string>();
+  const placeOf = (key: string) => (what === 'number' ? numbers.find(Number(key)) : sessions.get(key));
+  return {
+    find: (key) => {
+      const place = placeOf(key);
+      return place === undefined ? undefined : { file: files[place] ?? '', row: rows[place] ?? 0 };
+    },
+    add: (key, { file, row }) => {
+      if (placeOf(key) !== undefined) return;
+      if (what === 'number') numbers.add(Number(key), rows.length);
+      else sessions.set(key, rows.length);
+      files.push(remember(names, file, () => file));
+      rows.push(row);
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { anSmsStep, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
+import { rejectionsOf } from './account.js';
 
 const FEW = 5000;
 const MANY = 60_000;
@@ -49,6 +50,25 @@ test('an inbox in which a thousand files were sent takes no more memory than to 
 
   expect(JSON.parse(again.stdout).state).toBe('nothing-new');
   expect(again.peakMb, `${sent.peakMb} MB to send them`).toBeLessThan(sent.peakMb + MARGIN_MB);
+});
+
+test('rows of a thousand files are re-imported in no more memory than to send them', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('watch.mjs', WATCH);
+  workspace.change({ failOn: 'in-doubt', steps: [anSmsStep({ input: { files: 'in/*.csv' }, batchSize: 1000 })] });
+  for (let file = 1; file <= 1000; file++) workspace.write(`in/${file}.csv`, `${people(1, file)}Nobody,n/a\n`);
+
+  const sent = await peakOf(workspace, 'run', 'job.yaml');
+  let number = 6_592_000_000;
+  const rejections = rejectionsOf(workspace.path(workspace.firstRun()));
+  workspace.write(
+    'in/fixed.csv',
+    rejections.replaceAll('n/a', () => `+${number++}`),
+  );
+  const planned = await peakOf(workspace, 'plan', 'job.yaml');
+
+  expect(JSON.parse(planned.stdout).steps[0].counts.planned).toBe(1000);
+  expect(planned.peakMb, `${sent.peakMb} MB to send them`).toBeLessThan(sent.peakMb + MARGIN_MB);
 });
 
 async function peakOf(workspace: Workspace, ...args: string[]): Promise<{ peakMb: number; stdout: string }> {

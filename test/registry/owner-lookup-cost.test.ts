@@ -63,3 +63,39 @@ test('and a few times a row into those that read the same file', async () => {
   const [few, many] = [await countLooks(3, { isSameFile: true }), await countLooks(33, { isSameFile: true })];
   expect((many - few) / 30).toBeLessThan(4 * ROWS);
 });
+
+/** How often the digest of a file is looked at while a row of each of so many files of one run is asked for: the run rejected them all. */
+async function countDigests(files: number): Promise<number> {
+  let looks = 0;
+  const rejection = { stage: 'normalize', field: 'mobile', code: 'bad-number', reason: 'r' } as const;
+  const lines = Array.from({ length: files }, (_, file) =>
+    aRowLine({ file, line: 2, row: 1, state: 'rejected', rejection, cells: ['x'] }),
+  );
+  const text = lines.join('');
+  const step = {
+    files: { rows: { bytes: text.length, sha256: sha256Of(text) } },
+    ...{ number: 1, kind: 'sms', skips: {}, counts: { read: files, planned: 0, rejected: files } },
+    inputs: lines.map((_, file) => ({
+      ...{ file: `${file}.csv`, rows: 1 },
+      get contentSha256() {
+        looks += 1;
+        return `c${file}`;
+      },
+    })),
+  };
+  const plan = { id: 'r00000000000', occurrence: '', job, steps: [step] } as unknown as Plan;
+  const directory = `/out/sale/${plan.id}`;
+  const disk = aMemoryDisk({ [rowsFile(directory, plan.steps[0]!)]: text });
+  const rows = new JobRows(disk.files, new RegistryState(), [{ directory, plan, state: 'finished' }]);
+  const owners = new OwnerLookup(rows, { ...plan, id: 'r00000000099', steps: [] } as unknown as Plan);
+  for (const file of fileIdsOf(plan, plan.steps[0]!)) {
+    const found = await owners.find({ kind: 'sms', number: 1 }, formatRowId({ file, row: 1 }));
+    expect(found.refusal).toBeUndefined();
+  }
+  return looks;
+}
+
+test('rows of many files that one run read look at each file a few times', async () => {
+  const [few, many] = [await countDigests(50), await countDigests(200)];
+  expect(many).toBeLessThan(5 * few);
+});
