@@ -318,9 +318,9 @@ export class Simulation {
     this.#noteOpenRows();
   }
 
-  /** A list that cannot be read refuses; so does a stage that waits for a person, or that another process has let pass meanwhile. */
+  /** A list that cannot be read refuses, as it plans and as it sends; so does a stage that waits for a person, or that another process has let pass meanwhile. */
   #mayRefuse({ code }: UserError, process: Process): boolean {
-    if (code === 'bad-input') return this.#lists?.wasTorn(process) === true;
+    if (['bad-input', 'guard'].includes(code) && this.#lists?.wasTorn(process) === true) return true;
     const { scenario, watch } = this;
     const isStaged = this.#stages > 0 || scenario.sample !== undefined;
     if (isStaged && scenario.rival !== undefined) return code === 'guard' || code === 'bad-plan';
