@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { AREAS, KINDS } from '../../src/domain/areas.js';
+import type { PlantedBug } from '../planted/planted-bug.js';
 import { ROOT } from './page.js';
 
 const listSources = (room: string) =>
@@ -23,6 +24,16 @@ test.each(['src', 'test'])('a file of %s/ has at most 350 lines', (room) => {
 
   expect(paths.length).toBeGreaterThan(300);
   expect(paths.filter((path) => textOf(path, room).split('\n').length > 351)).toEqual([]);
+});
+
+test('each bug that is planted has its one place in the source', async () => {
+  const lists = listSources('test/planted').filter((path) => path.endsWith('-bugs.ts'));
+  const read = lists.map(async (path) => Object.values(await import(`../planted/${path}`)));
+  const bugs = (await Promise.all(read)).flat(2) as PlantedBug[];
+
+  expect(bugs.length).toBeGreaterThan(200);
+  const isAstray = ({ file, find }: PlantedBug) => readFileSync(`${ROOT}${file}`, 'utf8').split(find).length !== 2;
+  expect(bugs.filter(isAstray).map(({ name, file }) => `${name}: ${file}`)).toEqual([]);
 });
 
 /** These only go down: lower one when you have removed some. A file is a subject; what only one file needs stands in it. */

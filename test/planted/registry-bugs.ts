@@ -101,7 +101,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'the memory knows of claims before they are on disk',
     file: 'src/registry/registry.ts',
-    find: '    for (const each of claims) known = { ...known, ...(await writeClaims(files, jobDirectory, each).catch(failed)) };\n',
+    find: '    for (const each of claims) Object.assign(known, await writeClaims(files, jobDirectory, each).catch(failed));\n',
     replace: '    void [writeClaims, claims, failed, known];\n',
     tests: ['test/registry/claims-on-disk.test.ts', 'test/registry/open-registry.test.ts'],
   },
