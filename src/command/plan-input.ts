@@ -104,7 +104,8 @@ export async function planNewInput(
       cameWith,
       assertHeld: () => lock.assertHeld(),
       ownersFor: ({ id }) => new OwnerLookup(rows, { id, job, occurrence }),
-      findTaken: (kind, digest) => registry.findTaken({ job, occurrence }, { kind, digest }),
+      findTaken: (kind, digest, isOfAnyTime = false) =>
+        registry.findTaken({ job, occurrence: isOfAnyTime ? '' : occurrence }, { kind, digest }),
       noteRest: createNoteRest({ files, history, registry: registry.state }),
     });
     if (outcome.made !== undefined) await assertOwned({ files, registry: registry.state, history }, outcome.made);
@@ -195,7 +196,7 @@ function createNoteRest({
     }
     return undefined;
   };
-  // A run took many files at times.
+  // A run may have taken thousands of files.
   const rests = new Map<string, ReturnType<typeof find>>();
   return async (leftOut) => {
     const { run } = leftOut;

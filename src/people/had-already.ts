@@ -94,8 +94,8 @@ async function openPeople(
   const recent = all
     .map(({ head }) => head)
     .filter((head) => isRecent(head) && !isSameRun(head, begun?.mark) && accounts.has(head.account));
-  const others = countsDayAlone(plan) ? await listOtherDays(files, recent, plan) : [];
-  const heads = job.frequency === undefined ? recent.filter((head) => !others.includes(head)) : recent;
+  const others = countsDayAlone(plan) ? await listOtherDays(files, recent, plan) : new Set<PeopleHead>();
+  const heads = job.frequency === undefined ? recent.filter((head) => !others.has(head)) : recent;
   const retried =
     retryOf && (await readMark(files, (await RunDirectories.read(files, jobDirectory)).of(retryOf.run), retryOf.run));
   // Else no number is in it twice.
@@ -107,7 +107,7 @@ async function openPeople(
   if (countsOwn && begun !== undefined) await addOwn(table, files, begun);
   const counts = !countsOwn ? 'none' : begun === undefined ? 'those before' : 'all others';
   const runs = heads.flatMap((head) =>
-    COUNTED.map((counted) => ({ ...head, state: counted, isOfOtherDay: others.includes(head) })),
+    COUNTED.map((counted) => ({ ...head, state: counted, isOfOtherDay: others.has(head) })),
   );
   const known: KnownPeople = { table, runs, counts, retried, texts };
 
@@ -119,14 +119,14 @@ async function listOtherDays(
   files: Files,
   heads: readonly PeopleHead[],
   { job, occurrence }: Parameters<OpenPeople>[0],
-): Promise<PeopleHead[]> {
-  const others: PeopleHead[] = [];
+): Promise<Set<PeopleHead>> {
+  const others = new Set<PeopleHead>();
   for (const head of heads) {
     const { record } = (head.job === job.name && (await readRunFile(files, head.directory))) || {};
     // Of one whose directory was removed, and of one before the job was of every day, only the time is known.
     const known = record?.plan === head.plan ? (record.begun?.occurrence ?? '') : '';
     const day = isDay(known) ? known : nameDay(head.sentAt);
-    if (head.job !== job.name || day !== occurrence) others.push(head);
+    if (head.job !== job.name || day !== occurrence) others.add(head);
   }
   return others;
 }

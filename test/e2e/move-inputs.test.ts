@@ -45,9 +45,22 @@ test('what was moved is no input any more, also where the pattern matches it the
   expect((await workspace.run()).code).toBe(0);
   workspace.write('inbox/sent-late.csv', people(1, 10));
   const { code, stderr } = await workspace.run();
-  expect([code, stderr]).toEqual([0, expect.stringContaining('skipped: inbox/sent/monday.csv lies where')]);
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringMatching(/skipped: inbox\/sent\/monday.csv was already sent by run/),
+  ]);
   expect(await workspace.destinations()).toEqual([...numbersOf(2), ...numbersOf(1, 10)]);
 });
+
+test.each(['inbox', '.'])(
+  'files that no run took are sent, also where they lie below the directory to move to: %s',
+  async (moveTo) => {
+    const workspace = await anInboxJob();
+    workspace.change({ steps: [anSmsStep({ input: { files: 'inbox/*.csv', whenDone: { moveTo } } })] });
+    expect((await workspace.run()).code).toBe(0);
+    expect(await workspace.destinations()).toEqual(numbersOf(2));
+  },
+);
 
 test('apply moves what its plan took, and no test of a plan does', async () => {
   const workspace = await anInboxJob();

@@ -59,7 +59,7 @@ interface TakenFile {
 
 /** A run has its outputs. */
 export interface RunEnded {
-  /** When it was known that it was over, which may be long after its last entry: its process died. Absent: it is not over. */
+  /** When it was known that it was over, which may be long after its last entry: its process died. Absent: it is not over, or the memory was made anew. */
   readonly at?: number;
   readonly state: string;
   readonly exitCode: number;

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { isObject } from '../../domain/is-object.js';
 import type { Condition } from '../../domain/where.js';
@@ -48,8 +48,8 @@ export interface LeftOut {
 /** `cancelled`, `not-sent` and `unprocessed` are rows to retry, `apply` a plan of them, `resume` a run that is not at its end. */
 export type RestStep = 'cancelled' | 'not-sent' | 'unprocessed' | 'apply' | 'resume';
 
-/** The run of this job that already took a file with this content for a step of this kind, if there is one. */
-export type FindTaken = (kind: string, sha256: string) => string | undefined;
+/** The run of this job that already took a file with this content for a step of this kind, if there is one: at the time of the plan, or at any. */
+export type FindTaken = (kind: string, sha256: string, isOfAnyTime?: boolean) => string | undefined;
 
 /**
  * Reads every file once for its digest, and omits files that the job already took (a file is sent once per job). Files
@@ -127,13 +127,9 @@ function leaveOut(
   const seen = new Map<string, string>();
   for (const input of listed) {
     const { shown, path } = input.file;
-    // A pattern such as inbox/** matches it once more, and a job that is repeated would send it each day.
-    if (whenDone !== undefined && path.startsWith(join(whenDone.moveTo, '/'))) {
-      leftOut.push({ file: shown, reason: 'lies where whenDone.moveTo moves what was sent' });
-      continue;
-    }
     const twin = seen.get(input.contentSha256);
-    const run = findTaken(kind, input.contentSha256);
+    // A pattern such as inbox/** matches what was moved once more, and a job that is repeated would send it each day.
+    const run = findTaken(kind, input.contentSha256, dirname(path) === whenDone?.moveTo);
     if (twin !== undefined) leftOut.push({ file: shown, reason: `has the same content as ${twin}` });
     else if (run !== undefined) leftOut.push({ file: shown, reason: `was already sent by run ${run}`, run });
     else inputs.push(input);
