@@ -17,7 +17,7 @@ import type { Registry } from '../registry/registry.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import { findSameNight, noonOf } from '../registry/same-night.js';
 import { warnOfList } from '../report/account.js';
-import { countTakenBack, countUnsent, nameUnsent } from '../report/summary.js';
+import { countNotSent, countUnsent, nameUnsent } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
 import { assertOwned } from '../retry/assert-owned.js';
 import { lineOf } from '../retry/claiming-plan.js';
@@ -219,7 +219,7 @@ async function findRest(
   if (!isAbandoned && state !== 'finished') return { next: 'resume', said: `${name} is not finished` };
   const summary = await readSummary(files, directory);
   if (summary === undefined) return undefined;
-  const takenBack = countTakenBack(summary);
+  const takenBack = countNotSent(summary, 'cancelled');
   if (summary.takenBackAt !== undefined && takenBack > 0) {
     const what = `${countOf(takenBack, 'message')} of ${name} ${takenBack === 1 ? 'was' : 'were'} taken back`;
     return { next: 'cancelled', said: `${what} on ${formatTime({ at: summary.takenBackAt })}` };

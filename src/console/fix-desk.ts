@@ -96,7 +96,7 @@ export class FixDesk extends Desk {
       if (cells.length === 0) continue;
       const written = Object.fromEntries(cells.map((each) => [each.column, each.text]));
       const all = { ...fixes.rows[row.name]?.cells, ...written };
-      rows[row.name] = { code: row.about[2], hasPut: row.put !== undefined, cells: all };
+      rows[row.name] = { code: row.standing.code, hasPut: row.put !== undefined, cells: all };
     }
     await own.writeFixes({ ...fixes, rows });
     if (wrong.length === 0) return undefined;
@@ -216,7 +216,7 @@ function refuse({ field, column, text, now, isConflict }: ChangedCell, { plan }:
   const at = `Line ${row.place[2]}, ${column}`;
   if (isConflict) return [{ message: describeConflict(at, `says: “${now}”`), field }];
   const [step] = plan.job.steps;
-  if (step?.kind !== 'sms' || column !== row.about[1] || step.destination !== column) return [];
+  if (step?.kind !== 'sms' || column !== row.standing.field || step.destination !== column) return [];
   // The country of a row may be in another of its cells: then the check says it.
   if (step.input.countryColumn !== undefined) return [];
   const number = normalizeNumber(text, step.input.country);

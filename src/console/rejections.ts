@@ -77,8 +77,7 @@ export class Rejections {
     const columns: string[] = [];
     const codes = new Map<string, { code: string; rows: number; puts: number; said: string }>();
     const found = new Set<string>();
-    const note = ({ name, about, put }: RejectedRow) => {
-      const [stage, , code, reason] = about;
+    const note = ({ name, standing: { stage, code, reason }, put }: RejectedRow) => {
       const said = stage === 'send' ? maskNumbers(reason) : describeExpected(code, reason);
       const count = remember(codes, code, () => ({ code, rows: 0, puts: 0, said }));
       count.rows += 1;
@@ -88,7 +87,7 @@ export class Rejections {
     const lines = async function* (files: Files) {
       for await (const batch of readLeft(files, runs, columns)) {
         for (const row of batch) note(row);
-        yield batch.map((row) => `${startOf(row.about[2])}${JSON.stringify(row)}]\n`).join('');
+        yield batch.map((row) => `${startOf(row.standing.code)}${JSON.stringify(row)}]\n`).join('');
       }
     };
     await writePieces(this.#files, path, lines(this.#files));
@@ -140,7 +139,7 @@ export class Rejections {
     const write = (row: RejectedRow) => {
       const fixed = applyFixes(row, list, fixes);
       const cells = kept.map((index) => fixed[index] ?? undefined);
-      return line(outputCells({ output: 'rejections', place: row.place, about: row.about, cells }));
+      return line(outputCells(row.standing, row.place, cells));
     };
     const pieces = async function* (batches: AsyncIterable<Buffer[]>) {
       yield header;
@@ -161,14 +160,14 @@ export function countFixed({ codes }: Pick<RejectionList, 'codes'>, { rows, put 
     .reduce((sum, { code, puts }) => sum + (put.includes(code) ? puts : 0), byHand.length);
 }
 
-export function isFixed({ name, about, put }: RejectedRow, fixes: Fixes): boolean {
-  return name in fixes.rows || (put !== undefined && fixes.put.includes(about[2]));
+export function isFixed({ name, standing, put }: RejectedRow, fixes: Fixes): boolean {
+  return name in fixes.rows || (put !== undefined && fixes.put.includes(standing.code));
 }
 
 export function applyFixes(row: RejectedRow, { columns }: RejectionList, fixes: Fixes): (Cell | null)[] {
   const own = new Map(Object.entries(fixes.rows[row.name]?.cells ?? {}));
-  const isPut = row.put !== undefined && fixes.put.includes(row.about[2]);
-  const at = isPut ? columns.indexOf(row.about[1]) : -1;
+  const isPut = row.put !== undefined && fixes.put.includes(row.standing.code);
+  const at = isPut ? columns.indexOf(row.standing.field) : -1;
   return columns.map((column, index) => own.get(column) ?? (index === at ? row.put : row.cells[index]));
 }
 

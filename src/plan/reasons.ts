@@ -25,7 +25,7 @@ export interface ReasonExample {
 
 const MOST_LISTED = 3;
 
-/** Counts rows by rejection code, and keeps the first of each. */
+/** Counts rows by the code of why they were not accepted, and keeps the first of each. */
 export class ReasonTally {
   readonly #reasons = new Map<string, { rows: number; said: string; example: ReasonExample }>();
 
@@ -36,12 +36,19 @@ export class ReasonTally {
     else known.rows += 1;
   }
 
+  /** Rows by code. */
+  counts(): Record<string, number> {
+    return Object.fromEntries(this.#sorted().map(({ code, rows }) => [code, rows]));
+  }
+
   /** The commonest ones. */
   list(): Reason[] {
-    return [...this.#reasons]
-      .map(([code, { rows, said, example }]) => ({ code, rows, said, example }))
-      .sort((a, b) => b.rows - a.rows || (a.code < b.code ? -1 : 1))
-      .slice(0, MOST_LISTED);
+    return this.#sorted().slice(0, MOST_LISTED);
+  }
+
+  #sorted(): Reason[] {
+    const reasons = [...this.#reasons].map(([code, reason]) => ({ code, ...reason }));
+    return reasons.sort((a, b) => b.rows - a.rows || (a.code < b.code ? -1 : 1));
   }
 }
 

@@ -37,7 +37,6 @@ export class RowOrdinals {
 
 /** The figures of a step that a person reviews before sending. */
 export class Tally {
-  readonly #rejections = new Map<string, number>();
   readonly #skips = new Map<string, number>();
   readonly #reasons = new ReasonTally();
   readonly #countries = new Map<string, number>();
@@ -79,7 +78,6 @@ export class Tally {
     const { rejection } = refusal;
     const { code, reason } = rejection;
     const describeRow = () => ({ file, path, line: row.line, row: row.row, columns, cells: row.cells.texts });
-    increment(this.#rejections, code);
     this.#faults.addRejected(rejection, describeRow);
     this.#reasons.add(code, () => ({
       said: describeExpected(code, reason),
@@ -105,11 +103,13 @@ export class Tally {
     rejected: number;
     skipped: number;
   } {
+    const rejections = this.#reasons.counts();
+    const rejected = Object.values(rejections).reduce((sum, rows) => sum + rows, 0);
     return {
-      rejected: sum(this.#rejections),
+      rejected,
       skipped: sum(this.#skips),
-      funnel: this.#listStages(read),
-      rejections: byCount(this.#rejections),
+      funnel: this.#listStages(read, rejected),
+      rejections,
       skips: byCount(this.#skips),
       reasons: this.#reasons.list(),
       countries: byCount(this.#countries),
@@ -121,7 +121,7 @@ export class Tally {
   }
 
   /** First what counts elsewhere, then the conditions in the order of the job, then the other reasons why rows are skipped, and last those that are rejected. */
-  #listStages(read: number): FunnelStage[] {
+  #listStages(read: number, rejected: number): FunnelStage[] {
     let left = read;
     const stage = (of: Omit<FunnelStage, 'left'>): FunnelStage => {
       left -= of.omitted;
@@ -130,11 +130,12 @@ export class Tally {
     const filters = this.#filters?.figures() ?? [];
     const countOfCode = (code: SkipCode) => ({ code, omitted: this.#skips.get(code) ?? 0 });
     const again = countOfCode('read-again');
-    const rejected = { code: 'rejected', omitted: sum(this.#rejections) } as const;
     return [
       ...(again.omitted > 0 ? [stage(again)] : []),
       ...filters.map(({ clause, ...figures }) => stage({ filter: clause, code: 'filtered', ...figures })),
-      ...[...SKIP_ORDER.map(countOfCode), rejected].filter(({ omitted }) => omitted > 0).map(stage),
+      ...[...SKIP_ORDER.map(countOfCode), { code: 'rejected', omitted: rejected } as const]
+        .filter(({ omitted }) => omitted > 0)
+        .map(stage),
     ];
   }
 }

@@ -19,6 +19,7 @@ import { writeFromGrowing } from '../report/name-check.js';
 import { type CampaignRun, mergeSummaries } from '../report/page/other-runs.js';
 import { formatReportPage } from '../report/page/report-page.js';
 import { type RunRows, readRunRows } from '../report/read-run-rows.js';
+import { LISTED_OUTPUTS, OUTPUT_OF, OUTPUTS, type Output } from '../report/rows.js';
 import { emptyBalance, type StepSummary, type Summary } from '../report/summary.js';
 import { CAMPAIGN_PAGE, readSummary, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
@@ -142,16 +143,15 @@ type Counts = Map<string, number>;
 /** Of a step, of all runs of a campaign. */
 interface StepTally {
   readonly balance: StepSummary['balance'];
-  readonly rejections: Counts;
-  readonly skips: Counts;
+  /** Rows of each output by code; of results none. */
+  readonly codes: Record<Output, Counts>;
   /** By the code of a stage and its filter, as in the funnels of the plans. */
   readonly stages: Counts;
-  readonly reasons: Record<'in-doubt' | 'unprocessed', Counts>;
 }
 
 function createTally(): StepTally {
-  const counts = { rejections: new Map(), skips: new Map(), stages: new Map() };
-  return { balance: emptyBalance(), ...counts, reasons: { 'in-doubt': new Map(), unprocessed: new Map() } };
+  const codes = Object.fromEntries(LISTED_OUTPUTS.map((output) => [output, new Map()])) as Record<Output, Counts>;
+  return { balance: emptyBalance(), codes, stages: new Map() };
 }
 
 /** Adds the rows of a run that no plan of the campaign has claimed: each row counts once, as its last run has it. Resolves with how many came back as input. */
@@ -170,9 +170,10 @@ async function addRun(
       const { row, index } = named;
       if (row.from !== undefined) corrected += 1;
       if (!counts(planned, named)) continue;
-      tally.balance.read += 1;
-      if (row.state !== 'planned') addRefused(tally, row);
-      else addPlanned(tally, run.rows.standingOf(planned.number, index, isRepeatable));
+      if (row.state === 'planned') {
+        const { status, code } = run.rows.standingOf(planned.number, index, isRepeatable);
+        addRow(tally, OUTPUT_OF[status], code);
+      } else addRefused(tally, row);
     }
   }
   return corrected;
@@ -201,50 +202,34 @@ function createIsCounted(
 /** Also one that was, and that another plan has since. */
 const REJECTED: readonly CurrentRowStatus[] = ['rejected', 'moved'];
 
-function addPlanned(
-  { balance, rejections, reasons }: StepTally,
-  { status, code }: ReturnType<RunRows['rows']['standingOf']>,
-): void {
-  if (status === 'accepted') balance.accepted += 1;
-  else if (status === 'rejected') {
-    balance.rejected += 1;
-    increment(rejections, code);
-  } else {
-    const output = status === 'in-doubt' ? 'in-doubt' : 'unprocessed';
-    balance[status === 'in-doubt' ? 'inDoubt' : 'unprocessed'] += 1;
-    if (code !== '') increment(reasons[output], code);
-  }
+function addRow({ balance, codes }: StepTally, output: Output, code: string): void {
+  balance.read += 1;
+  balance[OUTPUTS[output].counted] += 1;
+  if (code !== '') increment(codes[output], code);
 }
 
-function addRefused(
-  { balance, rejections, skips, stages }: StepTally,
-  row: Exclude<RowLine, { state: 'planned' }>,
-): void {
-  balance[row.state] += 1;
+function addRefused(tally: StepTally, row: Exclude<RowLine, { state: 'planned' }>): void {
   if (row.state === 'rejected') {
-    increment(rejections, row.rejection.code);
-    increment(stages, 'rejected');
+    addRow(tally, 'rejections', row.rejection.code);
+    increment(tally.stages, 'rejected');
     return;
   }
   const { code, reason } = row.skip;
-  increment(skips, code);
-  increment(stages, code === 'filtered' ? reason : code);
+  addRow(tally, 'skipped', code);
+  increment(tally.stages, code === 'filtered' ? reason : code);
 }
 
-/** The figures of a step, in the form of a run's; `known`: of the first run, for what rows do not say. */
-function describe(tally: StepTally, { funnel = [], had, reasons: known }: StepSummary): Partial<StepSummary> {
-  const saidOf = new Map(known.map((reason) => [reason.code, reason]));
-  const example = { file: '', path: '', line: 0, row: 0, field: '', value: '' };
-  const reasons = (['in-doubt', 'unprocessed'] as const).flatMap((output) =>
-    [...tally.reasons[output]].map(([code, rows]) => ({ said: '', example, ...saidOf.get(code), output, code, rows })),
-  );
+/** The figures of a step, in the form of a run's. */
+function describe(tally: StepTally, { funnel = [], had }: StepSummary): Partial<StepSummary> {
+  const { balance, codes } = tally;
   return {
-    balance: tally.balance,
-    rejections: Object.fromEntries(tally.rejections),
-    skips: Object.fromEntries(tally.skips),
-    had: had?.rule === 'hold' || tally.skips.has('had-it-already') ? had : undefined,
+    balance,
+    rejections: Object.fromEntries(codes.rejections),
+    skips: Object.fromEntries(codes.skipped),
+    doubts: Object.fromEntries(codes['in-doubt']),
+    notSent: Object.fromEntries(codes.unprocessed),
+    had: had?.rule === 'hold' || codes.skipped.has('had-it-already') ? had : undefined,
     funnel: describeFunnel(tally, funnel),
-    reasons,
   };
 }
 

@@ -4,7 +4,8 @@ import { formatDay } from '../domain/stated-time.js';
 import type { FunnelStage, HadFigures, PlannedStep, SuppressionInput } from '../plan/format/plan-file.js';
 import { countHad } from '../plan/had-lookup.js';
 import type { Reason, ReasonExample } from '../plan/reasons.js';
-import { countTakenBack, countWithheld, type StepSummary, type Summary } from './summary.js';
+import { EXPLAINED_OUTPUTS, type ExplainedOutput, OUTPUTS } from './rows.js';
+import { countNotSent, type StepSummary, type Summary } from './summary.js';
 
 /**
  * What the account of a run says of its rows, as data: the terminal and the page render the same. A plan's account says its part of it.
@@ -13,9 +14,7 @@ import { countTakenBack, countWithheld, type StepSummary, type Summary } from '.
 
 /** Rows of a step that stand in one output, by why they do. */
 interface ExplainedRows {
-  readonly output: (typeof OUTPUTS)[number][0];
-  /** `rejected`. */
-  readonly title: string;
+  readonly output: ExplainedOutput;
   readonly rows: number;
   /** The commonest first. */
   readonly reasons: readonly ExplainedReason[];
@@ -31,25 +30,19 @@ export interface ExplainedReason {
   readonly example: ReasonExample | undefined;
 }
 
-const OUTPUTS = [
-  ['rejections', 'rejected', 'rejected'],
-  ['in-doubt', 'in doubt', 'inDoubt'],
-  ['unprocessed', 'not sent', 'unprocessed'],
-] as const;
-
-/** Why rows of a step were not accepted; outputs without rows are omitted. Of rejections every code is counted, of the others the commonest. */
+/** Why rows of a step were not accepted; outputs without rows are omitted. */
 export function explainRows(step: StepSummary, { state }: Pick<Summary, 'state'>): ExplainedRows[] {
-  return OUTPUTS.flatMap(([output, title, key]) => {
-    const known = new Map(step.reasons.flatMap((one) => (one.output === output ? [[one.code, one] as const] : [])));
-    const counts = output === 'rejections' ? step.rejections : {};
-    const others = Object.entries(counts).filter(([code]) => !known.has(code));
-    const reasons = [
-      ...[...known.values()].map(explainReason),
-      ...others.map(([code, rows]) => explainReason({ code, rows, said: '' })),
-      ...(output === 'unprocessed' && state !== 'planned' ? explainNotReached(step) : []),
-    ];
-    const rows = step.balance[key];
-    return rows === 0 || reasons.length === 0 ? [] : [{ output, title, rows, reasons }];
+  const { rejections, doubts = {}, notSent = {}, balance } = step;
+  const codes = { rejections, 'in-doubt': doubts, unprocessed: notSent };
+  return EXPLAINED_OUTPUTS.flatMap((output) => {
+    const counts = Object.entries(codes[output]).sort(([, one], [, other]) => other - one);
+    const reasons = counts.map(([code, rows]) => {
+      const { said = '', example } = step.reasons.find((each) => each.output === output && each.code === code) ?? {};
+      return explainReason({ code, rows, said, example });
+    });
+    if (output === 'unprocessed' && state !== 'planned') reasons.push(...explainNotReached(step));
+    const rows = balance[OUTPUTS[output].counted];
+    return rows === 0 || reasons.length === 0 ? [] : [{ output, rows, reasons }];
   });
 }
 
@@ -58,7 +51,7 @@ export function explainReason({
   rows,
   said,
   example,
-}: Pick<Reason, 'code' | 'rows' | 'said'> & { readonly example?: ReasonExample }): ExplainedReason {
+}: Pick<Reason, 'code' | 'rows' | 'said'> & { readonly example?: ReasonExample | undefined }): ExplainedReason {
   const { is, fix } = wordsOf(code, said);
   return { rows, is: `${is} (${code})`, fix, example };
 }
@@ -74,14 +67,10 @@ export function listProblems({ rejections, reasons = [] }: Pick<PlannedStep, 're
   return problems.sort(([, one], [, other]) => other - one);
 }
 
-/** As many reasons as a summary lists of an output. */
-const MOST_REASONS = 3;
-
-/** Rows that the run has not reached, and that have no reason of their own; none where not all reasons are listed. */
-function explainNotReached({ balance, reasons, stages }: StepSummary): ExplainedReason[] {
-  const own = reasons.filter(({ output }) => output === 'unprocessed');
-  const rows = own.reduce((left, reason) => left - reason.rows, balance.unprocessed);
-  if (rows === 0 || own.length >= MOST_REASONS) return [];
+/** Rows that the run has not reached, and that have no reason of their own. */
+function explainNotReached({ balance, notSent = {}, stages }: StepSummary): ExplainedReason[] {
+  const rows = Object.values(notSent).reduce((left, own) => left - own, balance.unprocessed);
+  if (rows === 0) return [];
   const { waiting = null } = stages ?? {};
   const is = waiting === null ? 'not reached by the run' : `wait until a person lets stage ${waiting.number} pass`;
   return [{ rows, is, fix: '', example: undefined }];
@@ -148,11 +137,8 @@ export function listNotSent(
   { balance, steps }: { readonly balance: Summary['balance']; readonly steps: readonly StepSummary[] },
   takenBackAt?: string,
 ): string[] {
-  const [takenBack, optedOut, tooLate] = [
-    countTakenBack({ steps }),
-    countWithheld({ steps }, 'opted-out'),
-    countWithheld({ steps }, 'too-late'),
-  ];
+  const codes = ['cancelled', 'opted-out', 'too-late'] as const;
+  const [takenBack = 0, optedOut = 0, tooLate = 0] = codes.map((code) => countNotSent({ steps }, code));
   const counts = [
     [balance.inDoubt, 'in doubt'],
     [optedOut, 'opted out meanwhile'],

@@ -5,18 +5,72 @@ import {
   REJECTION_COLUMNS,
   STATUS_COLUMN,
 } from '../domain/output-columns.js';
-import type { Cell, Rejection, RowVerdict } from '../domain/row.js';
+import type { Balance, Cell, Rejection, RowVerdict } from '../domain/row.js';
 import { maskNumbers } from '../normalize/mask.js';
 
-/** The five outputs of a step; between them every row of its input stands exactly once. */
-export const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
-export type Output = (typeof OUTPUTS)[number];
+/**
+ * The five outputs of a step, with what their rows count as in its balance, and how they are called; between them every row of the input
+ * stands exactly once.
+ */
+export const OUTPUTS = {
+  results: { counted: 'accepted', title: 'accepted' },
+  rejections: { counted: 'rejected', title: 'rejected' },
+  skipped: { counted: 'skipped', title: 'skipped' },
+  'in-doubt': { counted: 'inDoubt', title: 'in doubt' },
+  unprocessed: { counted: 'unprocessed', title: 'not sent' },
+} as const satisfies Record<string, { readonly counted: keyof Balance; readonly title: string }>;
+export type Output = keyof typeof OUTPUTS;
+export const LISTED_OUTPUTS = Object.keys(OUTPUTS) as Output[];
+
+/** Outputs whose rows have a reason to be explained: of skipped ones the code says all. */
+export const EXPLAINED_OUTPUTS = ['rejections', 'in-doubt', 'unprocessed'] as const satisfies readonly Output[];
+export type ExplainedOutput = (typeof EXPLAINED_OUTPUTS)[number];
+
+/** The output in which a planned row stands, by what became of it; `unprocessed`: nothing yet. */
+export const OUTPUT_OF: Readonly<Record<RowVerdict['status'] | 'unprocessed', Output>> = {
+  accepted: 'results',
+  rejected: 'rejections',
+  'in-doubt': 'in-doubt',
+  'not-sent': 'unprocessed',
+  unprocessed: 'unprocessed',
+};
+
+/** In which output a row stands, and what that says of it. */
+export interface RowStanding extends Omit<Rejection, 'code'> {
+  readonly output: Output;
+  /** '' where nothing became of the row yet. */
+  readonly code: string;
+  /** Identifies the row when it is re-imported, whatever was fixed in it. */
+  readonly id: string;
+  readonly resultCells: readonly string[];
+}
 
 /** The columns that an output adds: before the original ones in the results, else behind them. */
 function listAdded(output: Output, resultColumns: readonly string[]): string[] {
-  if (output === 'rejections') return [...PLACE_COLUMNS, ...REJECTION_COLUMNS];
-  const about = output === 'results' ? [STATUS_COLUMN] : REASON_COLUMNS;
-  return [...PLACE_COLUMNS, ...about, ...(output === 'skipped' ? [] : resultColumns)];
+  switch (output) {
+    case 'results':
+      return [...PLACE_COLUMNS, STATUS_COLUMN, ...resultColumns];
+    case 'rejections':
+      return [...PLACE_COLUMNS, ...REJECTION_COLUMNS];
+    case 'skipped':
+      return [...PLACE_COLUMNS, ...REASON_COLUMNS];
+    default:
+      return [...PLACE_COLUMNS, ...REASON_COLUMNS, ...resultColumns];
+  }
+}
+
+/** What stands in them, behind the place of the row. */
+function listAddedCells({ output, stage, field, code, reason, id, resultCells }: RowStanding): readonly string[] {
+  switch (output) {
+    case 'results':
+      return [code, ...resultCells];
+    case 'rejections':
+      return [stage, field, code, reason, id];
+    case 'skipped':
+      return [code, reason];
+    default:
+      return [code, reason, ...resultCells];
+  }
 }
 
 /**
@@ -34,47 +88,14 @@ export function outputColumns(
   return { columns: output === 'results' ? [...added, ...names] : [...names, ...added], kept };
 }
 
-/** The cells of a row, in the order of `outputColumns`. `about`: what the output says of it; `cells`: of the original columns that stand in it. */
-export function outputCells({
-  output,
-  place,
-  about,
-  cells,
-}: {
-  readonly output: Output;
-  readonly place: readonly [step: number, file: string, line: number, row: number];
-  readonly about: readonly string[];
-  readonly cells: readonly Cell[];
-}): (Cell | number)[] {
-  return output === 'results' ? [...place, ...about, ...cells] : [...cells, ...place, ...about];
-}
-
-/** Which output a row with this verdict belongs to, and what it says; undefined: not reached yet. `id` names the row. */
-export function describeVerdict(
-  verdict: RowVerdict | undefined,
-  { resultCells, id }: { resultCells: readonly string[]; id: string },
-): { output: Output; about: string[] } {
-  if (verdict === undefined) return { output: 'unprocessed', about: ['', '', ...resultCells] };
-  const { status, code } = verdict;
-  if (status === 'accepted') return { output: 'results', about: [code, ...resultCells] };
-  const reason = escapeServiceText(verdict.reason);
-  if (status === 'in-doubt' || status === 'not-sent') {
-    const output = status === 'in-doubt' ? 'in-doubt' : 'unprocessed';
-    return { output, about: [code, reason, ...resultCells] };
-  }
-  return describeRejection({ stage: 'send', field: '', code, reason }, id);
-}
-
-/** The id identifies a row when it is re-imported, whatever was fixed in it. */
-export function describeRejection(
-  { stage, field, code, reason }: Omit<Rejection, 'code'> & { readonly code: string },
-  id: string,
-): { output: Output; about: string[] } {
-  return { output: 'rejections', about: [stage, field, code, reason, id] };
-}
-
-export function describeSkip({ code, reason }: { readonly code: string; readonly reason: string }) {
-  return { output: 'skipped', about: [code, reason] } as const;
+/** The cells of a row, in the order of `outputColumns`; `cells`: of the original columns that stand in it. */
+export function outputCells(
+  standing: RowStanding,
+  place: readonly [step: number, file: string, line: number, row: number],
+  cells: readonly Cell[],
+): (Cell | number)[] {
+  const added = [...place, ...listAddedCells(standing)];
+  return standing.output === 'results' ? [...added, ...cells] : [...cells, ...added];
 }
 
 /** Control characters, ends of lines, half characters, and those that turn the direction of what follows. */

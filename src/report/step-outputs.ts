@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { TextBuffer } from '../domain/bytes/text-buffer.js';
 import { InternalError } from '../domain/errors.js';
 import type { Balance } from '../domain/row.js';
-import { isWithheld } from '../domain/row-codes.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { spreadCells } from '../plan/columns/bind-columns.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
@@ -10,18 +9,24 @@ import type { RowLine } from '../plan/format/row-line.js';
 import { describeExample, describeExpected, ReasonTally } from '../plan/reasons.js';
 import type { Files, WholeFile } from '../storage/files.js';
 import { createLineFormat, createOutputFile, type LineFormat } from './output-format.js';
-import { OUTPUTS, type Output, outputCells, outputColumns } from './rows.js';
+import {
+  EXPLAINED_OUTPUTS,
+  type ExplainedOutput,
+  LISTED_OUTPUTS,
+  OUTPUTS,
+  type Output,
+  outputCells,
+  outputColumns,
+  type RowStanding,
+} from './rows.js';
 import { emptyBalance, type StepSummary } from './summary.js';
 
 const FLUSH_BYTES = 1 << 18;
-/** Skipped rows have only a code. */
-const EXPLAINED = ['rejections', 'in-doubt', 'unprocessed'] as const satisfies readonly Output[];
 
 export interface StepReport {
   readonly balance: Balance;
-  readonly rejections: Record<string, number>;
-  /** Of the unprocessed rows those that were withheld, by code. */
-  readonly withheld: Record<string, number>;
+  /** Rows by code. */
+  readonly codes: Readonly<Record<ExplainedOutput, Readonly<Record<string, number>>>>;
   /** Why rows were not accepted, by output: the commonest reasons. */
   readonly reasons: StepSummary['reasons'];
   /** Output → name of its file in the run directory. */
@@ -42,9 +47,11 @@ export class StepOutputs {
   readonly #planned: PlannedStep;
   readonly #writers: ReadonlyMap<Output, OutputWriter>;
   readonly #balance = emptyBalance();
-  readonly #rejections = new Map<string, number>();
-  readonly #withheld = new Map<string, number>();
-  readonly #reasons = new Map<Output, ReasonTally>(EXPLAINED.map((output) => [output, new ReasonTally()]));
+  readonly #reasons = {
+    rejections: new ReasonTally(),
+    'in-doubt': new ReasonTally(),
+    unprocessed: new ReasonTally(),
+  } satisfies Record<ExplainedOutput, ReasonTally>;
 
   static async create(
     files: Files,
@@ -66,7 +73,7 @@ export class StepOutputs {
     const writers = new Map<Output, OutputWriter>();
     const outputs = new StepOutputs(planned, writers);
     try {
-      for (const output of OUTPUTS) writers.set(output, await open(output));
+      for (const output of LISTED_OUTPUTS) writers.set(output, await open(output));
     } catch (error) {
       await outputs.discard();
       throw error;
@@ -84,35 +91,27 @@ export class StepOutputs {
     return false;
   }
 
-  add(row: RowLine, { output, about }: { output: Output; about: readonly string[] }): void {
+  add(row: RowLine, standing: RowStanding): void {
+    const { output } = standing;
     this.#balance.read += 1;
-    this.#balance[COUNTED_AS[output]] += 1;
-    if (output === 'rejections') {
-      const code = about[2] ?? '';
-      this.#rejections.set(code, (this.#rejections.get(code) ?? 0) + 1);
-    }
-    const [code = ''] = output === 'unprocessed' ? about : [];
-    if (isWithheld(code)) this.#withheld.set(code, (this.#withheld.get(code) ?? 0) + 1);
-    this.#addReason(row, { output, about });
+    this.#balance[OUTPUTS[output].counted] += 1;
+    if (output !== 'results' && output !== 'skipped') this.#addReason(row, this.#reasons[output], standing);
     const writer = this.#writers.get(output);
     if (writer === undefined) throw new InternalError('unexpected', `Cannot write a row: there is no output ${output}`);
     const place = [this.#planned.number, this.#planned.inputs[row.file]?.file ?? '', row.line, row.row] as const;
     const all = this.#spread(row);
     const cells = writer.kept?.map((index) => all[index]) ?? all;
-    writer.text.append(writer.format.line(outputCells({ output, place, about, cells })));
+    writer.text.append(writer.format.line(outputCells(standing, place, cells)));
   }
 
-  /** An unprocessed row has no code, and no reason. */
-  #addReason(row: RowLine, { output, about }: { output: Output; about: readonly string[] }): void {
-    const reasons = this.#reasons.get(output);
-    if (reasons === undefined) return;
-    const [stage, field, code, reason] = output === 'rejections' ? about : ['send', '', ...about];
-    if (code === undefined || code === '') return;
+  #addReason(row: RowLine, reasons: ReasonTally, { stage, field, code, reason }: RowStanding): void {
+    // Not reached yet.
+    if (code === '') return;
     reasons.add(code, () => {
       const { file = '', path = '', columns = [] } = this.#planned.inputs[row.file] ?? {};
       const { line, row: number, cells } = row;
-      const example = describeExample({ file, path, line, row: number, columns, cells }, { code, field: field ?? '' });
-      return { said: stage === 'send' ? maskNumbers(reason ?? '') : describeExpected(code, reason ?? ''), example };
+      const example = describeExample({ file, path, line, row: number, columns, cells }, { code, field });
+      return { said: stage === 'send' ? maskNumbers(reason) : describeExpected(code, reason), example };
     });
   }
 
@@ -129,12 +128,16 @@ export class StepOutputs {
       await writer.file.finish();
       names[output] = writer.name;
     }
-    const rejections = Object.fromEntries([...this.#rejections].sort((a, b) => b[1] - a[1]));
-    const reasons = EXPLAINED.flatMap((output) =>
-      (this.#reasons.get(output)?.list() ?? []).map((each) => ({ output, ...each })),
+    const { rejections, 'in-doubt': inDoubt, unprocessed } = this.#reasons;
+    const codes = {
+      rejections: rejections.counts(),
+      'in-doubt': inDoubt.counts(),
+      unprocessed: unprocessed.counts(),
+    };
+    const reasons = EXPLAINED_OUTPUTS.flatMap((output) =>
+      this.#reasons[output].list().map((each) => ({ output, ...each })),
     );
-    const withheld = Object.fromEntries(this.#withheld);
-    return { balance: this.#balance, rejections, withheld, reasons, files: names };
+    return { balance: this.#balance, codes, reasons, files: names };
   }
 
   async discard(): Promise<void> {
@@ -149,11 +152,3 @@ export class StepOutputs {
     return spreadCells(row.cells, map, columns.length);
   }
 }
-
-const COUNTED_AS: Record<Output, keyof Balance> = {
-  results: 'accepted',
-  rejections: 'rejected',
-  skipped: 'skipped',
-  'in-doubt': 'inDoubt',
-  unprocessed: 'unprocessed',
-};

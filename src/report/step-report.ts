@@ -13,7 +13,7 @@ import type { RowLine } from '../plan/format/row-line.js';
 import { createNaming } from '../plan/reimport/named-rows.js';
 import { AcceptedCost, type StepCostSummary } from '../prices/billed-tally.js';
 import type { Files } from '../storage/files.js';
-import { describeRejection, describeSkip, describeVerdict, escapeServiceText, type Output } from './rows.js';
+import { escapeServiceText, OUTPUT_OF, type RowStanding } from './rows.js';
 import { StepOutputs, type StepReport } from './step-outputs.js';
 
 /** For results: the service's message about the row. */
@@ -32,9 +32,9 @@ export async function writeStepReport(
   const cost = planned.cost && new AcceptedCost(planned.cost);
   try {
     for await (const batch of readReported(files, source)) {
-      for (const { row, output, about } of batch) {
-        outputs.add(row, { output, about });
-        if (row.state === 'planned' && output === 'results') cost?.add(row.costGroup);
+      for (const { row, standing } of batch) {
+        outputs.add(row, standing);
+        if (row.state === 'planned' && standing.output === 'results') cost?.add(row.costGroup);
       }
       if (outputs.isFull) await outputs.flush();
     }
@@ -47,7 +47,7 @@ export async function writeStepReport(
   }
 }
 
-/** The rows of a step in their order, in batches, each with the output that it stands in and what that says of it. */
+/** The rows of a step in their order, in batches, each with the output that it stands in. */
 export async function* readReported(files: Files, source: ReportedStep): AsyncGenerator<ReportedRow[]> {
   const { plan, planned, directory } = source;
   const journal = new JournalWindow(files, join(directory, JOURNAL_FILE));
@@ -63,7 +63,7 @@ export async function* readReported(files: Files, source: ReportedStep): AsyncGe
           request = row.request;
           outcomes = await readOutcomes(journal, source.rows.outcomesOf(planned.number, request));
         }
-        reported.push({ row, ...describe(row, outcomes) });
+        reported.push({ row, standing: describe(row, outcomes) });
       }
       yield reported;
     }
@@ -92,8 +92,7 @@ function rowStepOf({ job }: Plan, { number }: PlannedStep): RowStep {
 
 export interface ReportedRow {
   readonly row: RowLine;
-  readonly output: Output;
-  readonly about: readonly string[];
+  readonly standing: RowStanding;
 }
 
 interface ReportedStep {
@@ -130,28 +129,37 @@ function createDescription({ plan, planned, rows }: ReportedStep, step: RowStep)
     return undefined;
   };
 
-  const describePlanned = (row: PlannedRowLine, placed: readonly PlacedOutcomes[]) => {
+  const describePlanned = (row: PlannedRowLine, placed: readonly PlacedOutcomes[]): RowStanding => {
     const { facts } = row;
     const index = next++;
     const decided = rows.endOf(number, index)?.decided;
     const outcome = findOutcome(index, placed, decided);
     const verdict = outcome?.verdict ?? decided ?? rows.openVerdictOf(number, index, isRepeatable);
     const retriedBy = rows.movedTo(number, index);
-    if (retriedBy !== undefined)
-      return describeSkip({ code: 'retried', reason: `Claimed by plan ${retriedBy}, which reports what became of it` });
+    if (retriedBy !== undefined) {
+      const reason = `Claimed by plan ${retriedBy}, which reports what became of it`;
+      return { ...REFUSED, output: 'skipped', code: 'retried', reason };
+    }
     const cells = kind.resultCells({ planId: plan.id, step: number, index, facts }, outcome);
     const words = cells[wordsAt] ?? '';
     const escaped = escapeWords(words);
     const resultCells = escaped === words ? cells : cells.with(wordsAt, escaped);
-    return describeVerdict(verdict, { resultCells, id: idOf(row) });
+    const { status, code, reason } = verdict ?? { status: 'unprocessed', code: '', reason: '' };
+    const output = OUTPUT_OF[status];
+    // Results have none, and there are many.
+    const said = output === 'results' ? '' : escapeServiceText(reason);
+    return { output, stage: 'send', field: '', code, reason: said, id: idOf(row), resultCells };
   };
 
-  return (row: RowLine, placed: readonly PlacedOutcomes[]) => {
+  return (row: RowLine, placed: readonly PlacedOutcomes[]): RowStanding => {
     if (row.state === 'planned') return describePlanned(row, placed);
-    if (row.state === 'skipped') return describeSkip(row.skip);
-    return describeRejection(row.rejection, idOf(row));
+    if (row.state === 'skipped') return { ...REFUSED, output: 'skipped', ...row.skip };
+    return { ...REFUSED, output: 'rejections', ...row.rejection, id: idOf(row) };
   };
 }
+
+/** A row without a request. */
+const REFUSED = { stage: 'send', field: '', id: '', resultCells: [] } as const;
 
 /** The service says the same of almost every row. */
 function createWordsEscape(): (words: string) => string {

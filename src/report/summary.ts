@@ -1,14 +1,13 @@
 import { countOf, format } from '../domain/count-of.js';
 import type { PROGRAM } from '../domain/program.js';
 import type { Balance, Verdict } from '../domain/row.js';
-import { NUMBER_CODES } from '../domain/row-codes.js';
+import { type NotSentCode, NUMBER_CODES } from '../domain/row-codes.js';
 import type { StatedTime } from '../domain/stated-time.js';
 import type { RunStatus } from '../journal/replay.js';
 import type { FunnelStage, HadFigures, SuppressionInput, TestOf } from '../plan/format/plan-file.js';
-import { countHad } from '../plan/had-lookup.js';
 import type { Reason } from '../plan/reasons.js';
 import type { Billed, StepCostSummary } from '../prices/billed-tally.js';
-import type { Output } from './rows.js';
+import type { ExplainedOutput, Output } from './rows.js';
 
 type Counts = Record<string, number>;
 
@@ -74,8 +73,10 @@ export interface StepSummary {
   /** Rows by code, of the plan and of the service together. */
   readonly rejections: Readonly<Counts>;
   readonly skips: Readonly<Counts>;
-  /** Of the unprocessed rows those that were withheld right before they would have been sent, by code; absent where none was. */
-  readonly withheld?: Readonly<Counts> | undefined;
+  /** Rows in doubt by code; absent where there are none. */
+  readonly doubts?: Readonly<Counts> | undefined;
+  /** Of the unprocessed rows those that their run does not send, by code; absent where there are none. */
+  readonly notSent?: Readonly<Counts> | undefined;
   /** Rows whose number had their text already, by the run that they had it from. Absent where there is none. */
   readonly had?: HadFigures | undefined;
   /** As in the plan. Absent for a step without rows. */
@@ -83,7 +84,7 @@ export interface StepSummary {
   /** What each suppression list did, in its numbers. Absent for a step without lists. */
   readonly suppression?: readonly Omit<SuppressionInput, 'path' | 'sha256'>[] | undefined;
   /** The three commonest reasons of each output, with the first row of each; numbers are masked. */
-  readonly reasons: readonly (Reason & { readonly output: 'rejections' | 'in-doubt' | 'unprocessed' })[];
+  readonly reasons: readonly (Reason & { readonly output: ExplainedOutput })[];
   /** Names of the step's output files in the run directory. */
   readonly files: Partial<Record<Output, string>>;
   /** The outcome of a step without rows; null if it has rows, or has not run. */
@@ -132,44 +133,27 @@ export function sumDeliveries(deliveries: Readonly<Record<string, number>>): { d
   return { delivered: sum(['delivered', 'read']), failed: sum(['undelivered', 'rejected']) };
 }
 
-/** Rows that a cancel took back, and that no other plan has claimed since. */
-export function countTakenBack({ steps }: { readonly steps: readonly Pick<StepSummary, 'reasons'>[] }): number {
-  const reasons = steps.flatMap((step) => step.reasons.filter(({ code }) => code === 'cancelled'));
-  return reasons.reduce((sum, { rows }) => sum + rows, 0);
-}
-
-/** Rows that were taken back, or decided not to have been sent. */
-export function countLetGo({ steps }: { readonly steps: readonly Pick<StepSummary, 'reasons'>[] }): number {
-  const codes = ['cancelled', 'assumed-not-sent'];
-  const reasons = steps.flatMap((step) => step.reasons.filter(({ output }) => output === 'unprocessed'));
-  return reasons.reduce((sum, { code, rows }) => sum + (codes.includes(code) ? rows : 0), 0);
-}
-
-/** Rows whose recipients had the text: held or skipped by the plan, or right before they would have been sent. */
-export function countHadAlready(summary: Pick<Summary, 'steps'>): number {
-  const planned = summary.steps.reduce((sum, { had, skips }) => {
-    return sum + (had === undefined || had.rule === 'send' ? 0 : (skips['had-it-already'] ?? countHad(had)));
-  }, 0);
-  return planned + countWithheld(summary, 'had-it-already');
-}
-
-/** Rows whose recipients opted out once they were planned, or that came too late. */
-export function countWithheld(
-  { steps }: { readonly steps: readonly Pick<StepSummary, 'withheld'>[] },
-  code: 'opted-out' | 'too-late' | 'had-it-already' | 'too-often',
+/** Rows that their run does not send, for one of these reasons, and that no other plan has claimed since. */
+export function countNotSent(
+  { steps }: { readonly steps: readonly Pick<StepSummary, 'notSent'>[] },
+  ...codes: readonly NotSentCode[]
 ): number {
-  return steps.reduce((sum, { withheld = {} }) => sum + (withheld[code] ?? 0), 0);
+  return steps
+    .flatMap(({ notSent = {} }) => codes.map((code) => notSent[code] ?? 0))
+    .reduce((sum, rows) => sum + rows, 0);
 }
 
-/** Rows that their run never sends, and that no person and no list kept from it. */
+/** What a person let go: rows that were taken back, or decided not to have been sent. */
+export const LET_GO = ['cancelled', 'assumed-not-sent'] as const satisfies readonly NotSentCode[];
+
+/** Rows that their run never sends, and that no list or other run kept from it. */
 export function countUnsent(summary: Pick<Summary, 'balance' | 'steps'>): number {
-  const decided = (['opted-out', 'had-it-already', 'too-often'] as const).map((code) => countWithheld(summary, code));
-  return decided.reduce((left, rows) => left - rows, summary.balance.unprocessed);
+  return summary.balance.unprocessed - countNotSent(summary, 'opted-out', 'had-it-already', 'too-often');
 }
 
 /** What `volley retry --only` takes first of the rows that a run never sends: those that no person let go. */
 export function nameUnsent(summary: Pick<Summary, 'balance' | 'steps'>): 'unprocessed' | 'not-sent' {
-  return countUnsent(summary) > countLetGo(summary) ? 'unprocessed' : 'not-sent';
+  return countUnsent(summary) > countNotSent(summary, ...LET_GO) ? 'unprocessed' : 'not-sent';
 }
 
 export function addBalances(balances: readonly Balance[]): Balance {

@@ -29,7 +29,7 @@ import { type RunRows, readRunRows } from './read-run-rows.js';
 import { Receipts } from './receipt-index.js';
 import { balanceOf, countRetried, countUnderWay } from './row-balance.js';
 import { writeStepReport } from './step-report.js';
-import { addBalances, countWithheld, emptyBalance, isBalanced, type StepSummary, type Summary } from './summary.js';
+import { addBalances, countNotSent, emptyBalance, isBalanced, type StepSummary, type Summary } from './summary.js';
 
 /** For machines; where there is one, all outputs of the run are written. */
 export const SUMMARY_FILE = 'summary.json';
@@ -152,8 +152,8 @@ function summarizeRun(
   const end = {
     reason: lastClose?.reason,
     balance,
-    optedOut: countWithheld({ steps }, 'opted-out'),
-    tooLate: countWithheld({ steps }, 'too-late'),
+    optedOut: countNotSent({ steps }, 'opted-out'),
+    tooLate: countNotSent({ steps }, 'too-late'),
     held: sumHeld(plan),
     actions: plan.steps.map(({ number }) => state.step(number).action?.verdict),
   };
@@ -198,8 +198,7 @@ type FinishedStep = Awaited<ReturnType<typeof writeStepReport>>;
 /** Of a step without rows. */
 const NO_ROWS: FinishedStep = {
   balance: emptyBalance(),
-  rejections: {},
-  withheld: {},
+  codes: { rejections: {}, 'in-doubt': {}, unprocessed: {} },
   reasons: [],
   files: {},
   cost: undefined,
@@ -207,7 +206,7 @@ const NO_ROWS: FinishedStep = {
 
 function summarizeStep(
   { number, kind, counts, skips, ...planned }: PlannedStep,
-  { balance, rejections, withheld, reasons, files, cost }: FinishedStep,
+  { balance, codes, reasons, files, cost }: FinishedStep,
   { state, step, billed }: { state: RunState; step: Step | undefined; billed: StepSummary['billed'] },
 ): StepSummary {
   const progress = state.step(number);
@@ -225,10 +224,11 @@ function summarizeStep(
     stages: planned.stages && summarizeStages(planned.stages, progress),
     cost,
     billed,
-    rejections,
+    rejections: codes.rejections,
     had: planned.had,
     skips: retried === 0 ? skips : { ...skips, retried },
-    withheld: Object.keys(withheld).length === 0 ? undefined : withheld,
+    doubts: balance.inDoubt === 0 ? undefined : codes['in-doubt'],
+    notSent: Object.keys(codes.unprocessed).length === 0 ? undefined : codes.unprocessed,
     funnel: planned.funnel,
     suppression: lists.length === 0 ? undefined : lists,
     reasons,

@@ -7,6 +7,7 @@ import { RunDirectories } from '../plan/format/run-directories.js';
 import { readRunFile } from '../plan/format/run-record.js';
 import { createNaming, fileIdsOf, type PlanAt } from '../plan/reimport/named-rows.js';
 import { readRunRows } from '../report/read-run-rows.js';
+import type { RowStanding } from '../report/rows.js';
 import { type ReportedRow, readReported } from '../report/step-report.js';
 import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
@@ -16,8 +17,7 @@ export interface RejectedRow {
   /** The same in every plan that has it. */
   readonly name: string;
   readonly place: readonly [step: number, file: string, line: number, row: number];
-  /** Stage, column at fault, code, reason, and its id, which no page shows. */
-  readonly about: readonly [stage: string, field: string, code: string, reason: string, id: string];
+  readonly standing: RowStanding;
   /** In the order of the list's columns. */
   readonly cells: readonly (Cell | null)[];
   /** The number that has back what a spreadsheet took; undefined where only a person can say. */
@@ -94,12 +94,11 @@ export async function* readLeft(
   for (const run of counted) {
     const [step] = run.plan.steps;
     for await (const batch of readNamed(files, run, columns)) {
-      yield batch.flatMap(({ row, output, about, name, at, spread }): RejectedRow[] => {
-        if (output !== 'rejections' || (places.get(name) ?? at) !== at) return [];
-        const [stage = '', field = '', code = '', reason = '', id = ''] = about;
+      yield batch.flatMap(({ row, standing, name, at, spread }): RejectedRow[] => {
+        if (standing.output !== 'rejections' || (places.get(name) ?? at) !== at) return [];
         const place = [step?.number ?? 1, step?.inputs[row.file]?.file ?? '', row.line, row.row] as const;
-        const put = PUT_BACK.exec(reason)?.[1];
-        return [{ name, place, about: [stage, field, code, reason, id], cells: spread(), put }];
+        const put = PUT_BACK.exec(standing.reason)?.[1];
+        return [{ name, place, standing, cells: spread(), put }];
       });
     }
   }
@@ -111,8 +110,9 @@ async function placeReadAgain(files: Files, runs: readonly PlanAt[]): Promise<Ma
   for (const run of runs) {
     if (run.plan.retryOf === undefined && listFed(run.plan).length === 0) continue;
     for await (const batch of readNamed(files, run, [])) {
-      for (const { row, output, name, at } of batch)
-        if (row.from !== undefined && places.get(name) !== '') places.set(name, output === 'rejections' ? at : '');
+      for (const { row, standing, name, at } of batch)
+        if (row.from !== undefined && places.get(name) !== '')
+          places.set(name, standing.output === 'rejections' ? at : '');
     }
   }
   return places;
@@ -139,8 +139,8 @@ async function* readNamed(files: Files, run: PlanAt, columns: string[]): AsyncGe
   );
   for await (const batch of readReported(files, { plan, planned, directory, rows })) {
     yield batch.flatMap((each): NamedRow[] => {
-      const { row, output } = each;
-      if (output !== 'rejections' && row.from === undefined) return [];
+      const { row, standing } = each;
+      if (standing.output !== 'rejections' && row.from === undefined) return [];
       const at = `${plan.id} ${row.file} ${row.row}`;
       const spread = () => spreadCells(row, maps[row.file] ?? [], columns.length);
       return [{ ...each, name: nameOf(row), at, spread }];

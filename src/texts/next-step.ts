@@ -4,7 +4,7 @@ import { countOf } from '../domain/count-of.js';
 import { countHeld } from '../plan/had-lookup.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { wordsOfStop } from '../report/stop-words.js';
-import { countTakenBack, countUnsent, countWithheld, nameUnsent, type Summary } from '../report/summary.js';
+import { countNotSent, countUnsent, nameUnsent, type Summary } from '../report/summary.js';
 import type { SentAgain } from '../retry/claiming-plan.js';
 
 export interface NextStepView {
@@ -56,7 +56,8 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
     const so = `${wereNotSent(balance.unprocessed)}, and this run never sends them: make a plan to send them`;
     return retry(so, nameUnsent(summary));
   }
-  if (summary.takenBackAt !== undefined && countTakenBack(summary) > 0) return nextOfTakenBack(run, view, screen);
+  if (summary.takenBackAt !== undefined && countNotSent(summary, 'cancelled') > 0)
+    return nextOfTakenBack(run, view, screen);
   const rest = () => (balance.rejected > 0 ? nextOfRejected(summary, view, screen) : nextOfHeld(summary, retry));
   return nextOfUnsent(summary, retry) ?? rest();
 }
@@ -70,12 +71,12 @@ function sayResume(stop: Summary['stop']): string {
 type Retry = (what: string, only: string, isCorrected?: boolean) => NextStep;
 
 function nextOfUnsent(summary: Summary, retry: Retry): NextStep | undefined {
-  const tooLate = countWithheld(summary, 'too-late');
+  const tooLate = countNotSent(summary, 'too-late');
   if (tooLate > 0) {
     const so = `${wereNotSent(tooLate)} by notAfter`;
     return retry(`${so}: set a later one in the job, then make a plan of them`, 'unprocessed', true);
   }
-  const had = countWithheld(summary, 'had-it-already') + countWithheld(summary, 'too-often');
+  const had = countNotSent(summary, 'had-it-already', 'too-often');
   const left = countUnsent(summary);
   if (left > 0) return retry(`${countOf(left, 'row')} turned out not to be sent: make a plan to send them`, 'not-sent');
   if (had === 0) return undefined;

@@ -19,11 +19,12 @@ import { formatAhead } from '../kinds/schedule.js';
 import { formatBilled } from '../prices/billed-tally.js';
 import { formatMoney } from '../prices/decimal.js';
 import { describeSkips, explainRows, listNotSent, listRemarks } from '../report/account.js';
+import { OUTPUTS } from '../report/rows.js';
 import { describeEarlyEnd, wordsOfStop } from '../report/stop-words.js';
-import { countTakenBack, describeRejected, type OpenDoubt, type StepSummary, type Summary } from '../report/summary.js';
+import { countNotSent, describeRejected, type OpenDoubt, type StepSummary, type Summary } from '../report/summary.js';
 import { type NextStepView, nextStep } from './next-step.js';
 import { formatFunnel, formatLists, formatReasons } from './row-texts.js';
-import { formatBalances } from './table.js';
+import { formatBalances, OUTPUT_STYLES } from './table.js';
 
 export interface SummaryView extends NextStepView {
   /** Now: what waits at the service can still be taken back. */
@@ -82,7 +83,6 @@ function formatTableOf({ steps }: Summary, screen: Screen): string {
   return formatBalances(rows, screen);
 }
 
-const STYLES = { rejections: 'red', 'in-doubt': 'magenta', unprocessed: 'magenta' } as const;
 /** JSON and the page have them all. */
 const MOST_REASONS = 3;
 
@@ -94,10 +94,10 @@ function formatStep(step: StepSummary, summary: Summary, screen: Screen): string
     return action.status === 'accepted' ? '' : indentRest(`${name}: ${escapeText(describeAction(action))}`, screen);
   const head = (text: string, output: keyof typeof files) =>
     indentRest(`${name}: ${text} → ${escapeText(files[output] ?? '')}`, screen);
-  const explained = explainRows(step, summary).map(({ output, title, rows, reasons }) => {
+  const explained = explainRows(step, summary).map(({ output, rows, reasons }) => {
     const shown = reasons.slice(0, MOST_REASONS);
     const isMore = rows > shown.reduce((sum, reason) => sum + reason.rows, 0);
-    const count = paint(screen, STYLES[output], `${format(rows)} ${title}`);
+    const count = paint(screen, OUTPUT_STYLES[output], `${format(rows)} ${OUTPUTS[output].title}`);
     const isOnly = summary.steps.length === 1;
     return head(isMore ? `${count}, mostly as follows` : count, output) + formatReasons(shown, screen, isOnly);
   });
@@ -129,7 +129,7 @@ function formatWaiting({ steps, directory }: Summary, nowMs: number, screen: Scr
 
 function describeSandbox({ directory, balance, steps }: Summary, screen: Screen): string {
   // A sandbox that has got nothing has no ledger.
-  const isInLedger = balance.accepted + balance.inDoubt + countTakenBack({ steps }) > 0;
+  const isInLedger = balance.accepted + balance.inDoubt + countNotSent({ steps }, 'cancelled') > 0;
   const ledger = isInLedger ? ` What it accepted: ${showPath(screen, sandboxLedgerOf(dirname(directory)))}` : '';
   return `This was the sandbox: no message left this machine.${ledger}`;
 }

@@ -2,6 +2,7 @@ import { escapeText, paint, type Screen, type Style } from '../command/screen.js
 import { format } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import { cutText, widthOf, wrapText } from '../domain/text.js';
+import { LISTED_OUTPUTS, OUTPUTS, type Output } from '../report/rows.js';
 
 /** A column of figures; a narrow screen omits those that are all empty. */
 export interface Column {
@@ -107,17 +108,19 @@ export function formatBalances(steps: readonly BalanceRow[], screen: Screen, isR
   const rows = steps.map(({ number, kind, balance, said }) => {
     const name = `${number} ${escapeText(kind)}`;
     if (said !== undefined) return { name, figures: escapeText(said) };
-    const { read, accepted, rejected, skipped, inDoubt, unprocessed } = balance;
-    return { name, figures: [read, accepted, rejected, skipped, inDoubt, unprocessed] };
+    return { name, figures: [balance.read, ...LISTED_OUTPUTS.map((output) => balance[OUTPUTS[output].counted])] };
   });
-  const columns = [...BALANCE_COLUMNS, { title: isRunning ? 'open' : 'not sent', style: 'magenta' } as const];
-  return formatFigures(columns, rows, screen);
+  const columns = LISTED_OUTPUTS.map((output): Column => {
+    const title = isRunning && output === 'unprocessed' ? 'open' : OUTPUTS[output].title;
+    return { title, style: OUTPUT_STYLES[output] };
+  });
+  return formatFigures([{ title: 'read' }, ...columns], rows, screen);
 }
 
-const BALANCE_COLUMNS: readonly Column[] = [
-  { title: 'read' },
-  { title: 'accepted', style: 'green' },
-  { title: 'rejected', style: 'red' },
-  { title: 'skipped' },
-  { title: 'in doubt', style: 'magenta' },
-];
+export const OUTPUT_STYLES = {
+  results: 'green',
+  rejections: 'red',
+  skipped: undefined,
+  'in-doubt': 'magenta',
+  unprocessed: 'magenta',
+} as const satisfies Record<Output, Style | undefined>;

@@ -122,7 +122,7 @@ test('lines that are appended in mid-run take out what has not left; what was ta
   workspace.append('opt-outs.csv', `${line(2)}${line(22)}${line(23)}${line(23, 'in')}${line(29, 'in')}`);
   workspace.append('opt-outs.csv', line(24).slice(0, 9));
   const { code, summary } = await running;
-  expect([code, summary.steps[0]?.withheld]).toEqual([0, { 'opted-out': 2 }]);
+  expect([code, summary.steps[0]?.notSent]).toEqual([0, { 'opted-out': 2 }]);
   expect(await workspace.destinations()).toEqual(without(30, 22, 29, 30));
 });
 
@@ -145,7 +145,7 @@ test('a number that is put on a suppression list after planning gets nothing, an
   const { code, summary } = await workspace.volley('apply', run);
 
   expect([code, summary.balance]).toMatchObject([0, { read: 30, accepted: 27, skipped: 1, unprocessed: 2 }]);
-  expect(summary.steps[0]?.withheld).toEqual({ 'opted-out': 2 });
+  expect(summary.steps[0]?.notSent).toEqual({ 'opted-out': 2 });
   expect(await workspace.destinations()).toEqual(without(29, 3, 17));
   const _reason = expect.stringContaining('The number came onto the list stop.csv after the plan was made');
   const row = { _code: 'opted-out', _reason };

@@ -15,7 +15,7 @@ import {
   ROW_CODES,
   SKIP_CODES,
 } from '../../src/domain/row-codes.js';
-import { OUTPUTS } from '../../src/report/rows.js';
+import { LISTED_OUTPUTS } from '../../src/report/rows.js';
 import { listNames, readPage, readRows, readSection } from './page.js';
 
 const OF_ROWS = [REJECTION_CODES, SKIP_CODES, NOT_SENT_CODES, DOUBT_CODES];
@@ -71,7 +71,7 @@ test('the library page documents every code of a single call, once', () => {
 test('the reference names every output of a step', () => {
   const files = rowsUnder('Outputs').map(([file]) => file);
 
-  expect(files).toEqual(expect.arrayContaining(OUTPUTS.map((output) => `\`<n>-<kind>.${output}.csv\``)));
+  expect(files).toEqual(expect.arrayContaining(LISTED_OUTPUTS.map((output) => `\`<n>-<kind>.${output}.csv\``)));
 });
 
 function isUserErrorCode(code: string): code is UserErrorCode {

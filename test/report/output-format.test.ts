@@ -89,11 +89,14 @@ describe('a workbook', () => {
 
 describe('rejections that are read again', () => {
   const place = { line: 3, row: 2 };
-  const about = ['normalize', 'mobile', 'empty', 'The cell is empty, "really".', '0123456789abcdefghjk-1'];
+  const standing = {
+    ...({ output: 'rejections', stage: 'normalize', field: 'mobile', code: 'empty' } as const),
+    ...{ reason: 'The cell is empty, "really".', id: '0123456789abcdefghjk-1', resultCells: [] },
+  };
   const write = async (form: OutputForm, columns: string[], rows: (string | undefined)[][]) => {
     const lines = createLineFormat(form, outputColumns('rejections', [], columns).columns);
     const written = rows.map((cells) =>
-      lines.line(outputCells({ output: 'rejections', place: [1, 'people.csv', place.line, place.row], about, cells })),
+      lines.line(outputCells(standing, [1, 'people.csv', place.line, place.row], cells)),
     );
     const path = join(aFolder(), `rejections.${form.format}`);
     const file = await createOutputFile(nodeFiles, path, form);

@@ -5,6 +5,8 @@ import { JOURNAL_VERSION } from '../../src/journal/entry-format.js';
 import { PLAN_FORMAT } from '../../src/plan/format/plan-file.js';
 import { fileIdsOf } from '../../src/plan/reimport/named-rows.js';
 import { MEMORY_FORMAT } from '../../src/registry/memory-file.js';
+import { describeRun } from '../../src/report/page/sentence.js';
+import { settleRows } from '../../src/settle/settle-rows.js';
 import {
   aContactsStep,
   aCsvOf,
@@ -27,6 +29,8 @@ import {
   response,
   type Script,
 } from '../run/a-run.js';
+import { loseSecond } from '../settle/a-run-in-doubt.js';
+import { depsOf, lockedRun, withLock } from '../settle/an-export.js';
 import { aReceiptLine, receive } from './some-receipts.js';
 
 const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
@@ -205,6 +209,22 @@ describe('a report', () => {
       );
     },
   );
+
+  it('counts what was taken back also where other rows were not sent for three commoner reasons', async () => {
+    const made = await loseSecond(await aPlanOfBatches(14, { batchSize: 7 }));
+    const codes = ['opted-out', 'had-it-already', 'too-often'] as const;
+    const findProof = async ({ row }: { row: number }) => {
+      const code = row === 13 ? 'cancelled' : codes[row % 3]!;
+      return { verdict: { status: 'not-sent', code, reason: '' }, ids: [] } as const;
+    };
+    await withLock(made, async (lock) =>
+      settleRows(await lockedRun(made, lock), { by: 'test', findProof }, depsOf(made)),
+    );
+    const summary = await reportOf(made);
+    expect(describeRun(summary, made.plan).join(' ')).toMatch(
+      /opted out meanwhile, 1 row taken back on .*, 4 rows not sent/,
+    );
+  });
 
   it('is written to summary.json as it is returned', async () => {
     const made = await oneOfEach();

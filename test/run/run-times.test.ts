@@ -96,7 +96,7 @@ test('at notAfter what waits is given up as too late, and the run is over, with 
     stop: null,
     balance: { accepted: 2, unprocessed: 4, inDoubt: 0 },
   });
-  expect(summary.steps[0]?.withheld).toEqual({ 'too-late': 4 });
+  expect(summary.steps[0]?.notSent).toEqual({ 'too-late': 4 });
   expect(outputOf(made, 'unprocessed')).toEqual(
     Array(4).fill(expect.stringContaining(`,too-late,"notAfter, ${formatTime(notAfter)}, had passed"`)),
   );

@@ -141,7 +141,7 @@ export function exitCodeFor(summaries: readonly Summary[], { job: { failOn, same
     if ((balance.inDoubt > 0 || isAny('in-doubt')) && failOn !== 'nothing') return 3;
     const sum = (count: (step: Step) => number | undefined) =>
       steps.reduce((total, step) => total + (count(step) ?? 0), 0);
-    const optedOut = sum(({ withheld }) => withheld?.['opted-out']);
+    const optedOut = sum(({ notSent }) => notSent?.['opted-out']);
     const held = sameText === 'hold' ? sum(({ skips }) => skips['had-it-already']) : 0;
     const unsent = state === 'finished' ? balance.unprocessed - optedOut : 0;
     const isLess = balance.rejected + unsent + held > 0 || isAny('rejected');

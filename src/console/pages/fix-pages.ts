@@ -127,7 +127,7 @@ function renderRow(view: View, row: RejectedRow, shown: ShownRejections & { at: 
     html`${inputs}`,
     refused.length > 0
       ? html`${refused}`
-      : html`${isFixed(row, fixes) ? html`<b>Fixed</b>, was: ` : NOTHING}${adviseOf(row.about[3], shown)}`,
+      : html`${isFixed(row, fixes) ? html`<b>Fixed</b>, was: ` : NOTHING}${adviseOf(row.standing.reason, shown)}`,
     beside.length > MOST_BESIDE ? `${beside.slice(0, MOST_BESIDE)}…` : beside,
   ];
 }
@@ -149,8 +149,8 @@ function adviseOf(advice: string, { isOpen }: ShownRejections): string {
 }
 
 /** Indexes of the columns at fault; where the row as a whole is, all. */
-export function editableAt({ about }: RejectedRow, columns: readonly string[]): number[] {
-  const [, field, , reason] = about;
+export function editableAt({ standing }: RejectedRow, columns: readonly string[]): number[] {
+  const { field, reason } = standing;
   const found = columns.flatMap((column, index) =>
     column === field || (column !== '' && reason.includes(`) ${column}: `)) ? [index] : [],
   );

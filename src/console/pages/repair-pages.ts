@@ -1,9 +1,10 @@
 import { countOf, format, listNonZero } from '../../domain/count-of.js';
 import { quoteWord } from '../../domain/errors.js';
 import { formatDay } from '../../domain/stated-time.js';
+import { countHad } from '../../plan/had-lookup.js';
 import { explainRows } from '../../report/account.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
-import { countHadAlready, countLetGo, type Summary } from '../../report/summary.js';
+import { countNotSent, LET_GO, type Summary } from '../../report/summary.js';
 import { findHeldUntil } from '../../texts/run-progress.js';
 import type { Printed } from '../commands.js';
 import type { FoundRun } from '../reading.js';
@@ -49,6 +50,14 @@ function describeLast(last: Printed | undefined): Html {
   const count = settled.accepted + settled.rejected + settled.notSent;
   const reasons = left.map(({ reason, rows }) => html`<br>${format(rows)} left: ${reason}`);
   return html`<p class="note">${countOf(count, 'row')} settled.${reasons}</p>`;
+}
+
+/** Rows whose recipients had the text: held or skipped by the plan, or right before they would have been sent. */
+function countHadAlready(summary: Summary): number {
+  const planned = summary.steps.reduce((sum, { had, skips }) => {
+    return sum + (had === undefined || had.rule === 'send' ? 0 : (skips['had-it-already'] ?? countHad(had)));
+  }, 0);
+  return planned + countNotSent(summary, 'had-it-already');
 }
 
 export function hadPage(view: View, { plan, summary, directory }: EndedRun & Pick<FoundRun, 'directory'>): PageAnswer {
@@ -108,7 +117,7 @@ export function renderLeft(
       const { accepted, unprocessed } = summary.balance;
       // Some may be in another plan since.
       const had = Math.min(countHadAlready(summary), countHadAlready(all));
-      const notSent = Math.min(countLetGo(summary), countLetGo(all));
+      const notSent = Math.min(countNotSent(summary, ...LET_GO), countNotSent(all, ...LET_GO));
       const isEarlier = plan.id !== runs.at(-1)?.plan.id;
       const fields = html`${renderHidden('run', plan.id)}${renderHidden('only', 'not-sent')}`;
       return [

@@ -1,14 +1,7 @@
 import { format } from '../../domain/count-of.js';
 import type { Balance } from '../../domain/row.js';
+import { OUTPUTS } from '../rows.js';
 import { type Html, html, NOTHING } from './html.js';
-
-export const OUTCOMES = [
-  ['accepted', 'accepted'],
-  ['rejected', 'rejected'],
-  ['skipped', 'skipped'],
-  ['inDoubt', 'in doubt'],
-  ['unprocessed', 'not sent'],
-] as const satisfies readonly (readonly [keyof Balance, string])[];
 
 const WIDTH = 1000;
 /** So that one row in a million is seen. */
@@ -16,26 +9,26 @@ const LEAST_WIDTH = 4;
 
 /** A bar of what became of the audience: of the rows that were not skipped; with a legend that has its figures. */
 export function renderOutcomeBar(balance: Balance): Html {
-  const shown = OUTCOMES.filter(([key]) => key !== 'skipped' && balance[key] > 0);
+  const shown = Object.values(OUTPUTS).filter(({ counted }) => counted !== 'skipped' && balance[counted] > 0);
   const audience = balance.read - balance.skipped;
   const said =
     balance.skipped === 0
       ? NOTHING
       : html`<p>Audience: <b>${format(audience)}</b> of ${format(balance.read)} rows read.</p>\n`;
   if (audience === 0) return said;
-  const widths = spread(shown.map(([key]) => balance[key]));
+  const widths = spread(shown.map(({ counted }) => balance[counted]));
   let x = 0;
-  const parts = shown.map(([key, name], at) => {
+  const parts = shown.map(({ counted, title }, at) => {
     const width = widths[at] ?? 0;
-    const part = html`<rect class="${key}" x="${x.toFixed(1)}" width="${width.toFixed(1)}" height="28"><title>${name}: ${format(balance[key])}</title></rect>`;
+    const part = html`<rect class="${counted}" x="${x.toFixed(1)}" width="${width.toFixed(1)}" height="28"><title>${title}: ${format(balance[counted])}</title></rect>`;
     x += width;
     return part;
   });
   const legend = shown.map(
-    ([key, name]) =>
-      html`<li><span class="swatch ${key}"></span><b>${format(balance[key])}</b> ${name} <span class="share">${formatShare(balance[key], audience)}</span></li>`,
+    ({ counted, title }) =>
+      html`<li><span class="swatch ${counted}"></span><b>${format(balance[counted])}</b> ${title} <span class="share">${formatShare(balance[counted], audience)}</span></li>`,
   );
-  const label = shown.map(([key, name]) => `${format(balance[key])} ${name}`).join(', ');
+  const label = shown.map(({ counted, title }) => `${format(balance[counted])} ${title}`).join(', ');
   return html`${said}<svg class="bar" viewBox="0 0 ${WIDTH} 28" preserveAspectRatio="none" role="img" aria-label="${label}">${parts}</svg>
 <ul class="legend">${legend}</ul>
 `;

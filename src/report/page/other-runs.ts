@@ -4,6 +4,7 @@ import { formatTime, stateTime } from '../../domain/stated-time.js';
 import { nameAmongKind, type Plan, type RetryOf } from '../../plan/format/plan-file.js';
 import { sumBilled } from '../../prices/billed-tally.js';
 import { sumCost } from '../../prices/step-cost.js';
+import { worstExitCode } from '../exit-code.js';
 import { addBalances, type StepSummary, type Summary } from '../summary.js';
 import { type Html, html, NOTHING, renderTable } from './html.js';
 
@@ -108,7 +109,6 @@ export function mergeSummaries(
     const [step] = same as [StepSummary];
     return {
       ...{ ...step, ...countOf(name, step), number: index + 1 },
-      withheld: sumCounts(same.map(({ withheld = {} }) => withheld)),
       messages: same.reduce((all, one) => all + one.messages, 0),
     };
   });
@@ -123,7 +123,7 @@ export function mergeSummaries(
     stop: open?.stop ?? null,
     startedAt: first.startedAt,
     endedAt: summaries.map(({ endedAt }) => endedAt ?? '').reduce((one, other) => (one > other ? one : other)) || null,
-    exitCode: Math.max(...summaries.map(({ exitCode }) => exitCode)),
+    exitCode: worstExitCode(summaries.map(({ exitCode }) => exitCode)),
     balance: addBalances(steps.map(({ balance }) => balance)),
     deliveries: received.length === 0 ? null : sumCounts(received),
     ...(since.length === 0 ? {} : { optedOutSince: since.reduce((all, one) => all + one) }),

@@ -5,9 +5,10 @@ import type { Plan } from '../../plan/format/plan-file.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatAmount } from '../../prices/decimal.js';
 import { describeList, describeSkips, explainRows, listRemarks, warnOfList } from '../account.js';
+import { OUTPUTS } from '../rows.js';
 import { describeSpecialCharacters } from '../special-characters.js';
 import type { Summary } from '../summary.js';
-import { formatShare, OUTCOMES } from './charts.js';
+import { formatShare } from './charts.js';
 import {
   addUp,
   cutName,
@@ -40,9 +41,9 @@ export interface PageSource {
 
 function renderSteps({ steps, balance }: Summary): Html {
   // What no row came to has no column: so the table fits a phone.
-  const shown = OUTCOMES.filter(([key]) => key === 'accepted' || balance[key] > 0);
-  const columns = ['step', '#read', ...shown.map(([, title]) => `#${title}`)];
-  const figures = (of: Summary['balance']) => [of.read, ...shown.map(([key]) => of[key])];
+  const shown = Object.values(OUTPUTS).filter(({ counted }) => counted === 'accepted' || balance[counted] > 0);
+  const columns = ['step', '#read', ...shown.map(({ title }) => `#${title}`)];
+  const figures = (of: Summary['balance']) => [of.read, ...shown.map(({ counted }) => of[counted])];
   const rows = steps.flatMap((step) => (step.action === null ? [[nameStep(step), ...figures(step.balance)]] : []));
   const total = rows.length > 1 ? ['total', ...figures(balance)] : undefined;
   return rows.length === 0
@@ -99,7 +100,8 @@ const MOST_CHARACTERS_OF_REASON = 160;
 /** Why rows were not accepted, and what to do about it. */
 export function renderReasons(summary: Summary): Html {
   const sections = summary.steps.slice(0, MOST_STEPS).map((step) => {
-    const tables = explainRows(step, summary).map(({ title, reasons }) => {
+    const tables = explainRows(step, summary).map(({ output, reasons }) => {
+      const { title } = OUTPUTS[output];
       const columns = [`why ${title}`, '#rows', 'what to do'];
       const rows = sumUp(
         reasons.map(({ is, rows, fix }) => [cutName(is, MOST_CHARACTERS_OF_REASON), rows, fix]),

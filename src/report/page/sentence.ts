@@ -4,7 +4,7 @@ import { findZone, formatTime, listLocalTimes, type StatedTime, stateTime } from
 import type { Plan } from '../../plan/format/plan-file.js';
 import { listNotSent } from '../account.js';
 import { describeEarlyEnd } from '../stop-words.js';
-import { countTakenBack, describeRejected, type Summary, sumDeliveries } from '../summary.js';
+import { countNotSent, describeRejected, type Summary, sumDeliveries } from '../summary.js';
 import { formatSpan } from './html.js';
 
 /** What was sent to how many and when, and what was not, in sentences for somebody who was not there. */
@@ -53,7 +53,7 @@ function describeSending(summary: Summary, plan: Plan): string {
   }
   const when = formatSpan(Date.parse(startedAt), Date.parse(endedAt ?? startedAt), chooseZone(summary, plan));
   if (summary.balance.accepted === 0) {
-    const cancelled = countTakenBack(summary);
+    const cancelled = countNotSent(summary, 'cancelled');
     const taken = cancelled === 0 ? 'nothing' : `${countOf(cancelled, 'message')}, and all of them were taken back`;
     return `${capitalize(when)} the service accepted ${taken}.`;
   }

@@ -3,7 +3,7 @@ import { ROW_KINDS, type RowKind } from '../../../src/domain/areas.js';
 import { isOwnHeader, listOwnColumns, PLACE_COLUMNS, readNames } from '../../../src/domain/output-columns.js';
 import { kindOf } from '../../../src/kinds/kinds.js';
 import { findRefusal } from '../../../src/plan/reimport/own-outputs.js';
-import { OUTPUTS, type Output, outputColumns } from '../../../src/report/rows.js';
+import { LISTED_OUTPUTS, type Output, outputColumns } from '../../../src/report/rows.js';
 
 const KINDS = Object.keys(ROW_KINDS) as RowKind[];
 const PAIRS = KINDS.flatMap((from) => KINDS.map((to) => ({ from, to })));
@@ -16,7 +16,7 @@ function isRefused(output: Output, { from, to }: (typeof PAIRS)[number]): boolea
 
 describe('an output as input', () => {
   it.each(PAIRS)('of $from, for $to: rejections are taken, what may be sent otherwise is not', (pair) => {
-    const refused = OUTPUTS.filter((output) => isRefused(output, pair));
+    const refused = LISTED_OUTPUTS.filter((output) => isRefused(output, pair));
     const own = pair.from === pair.to ? ['results'] : [];
     expect(refused).toEqual([...own, 'skipped', 'in-doubt', 'unprocessed']);
   });
@@ -30,7 +30,7 @@ describe('an output as input', () => {
         (name) => name.toLocaleUpperCase('tr'),
         (name) => ` ${name} `,
       ];
-      for (const output of OUTPUTS) {
+      for (const output of LISTED_OUTPUTS) {
         const { columns } = outputColumns(output, kindOf({ kind: from }).resultColumns, ['name']);
         for (const change of changes) {
           const names = readNames(columns.map(change));

@@ -231,9 +231,7 @@ test('each way to end has its sentence', async () => {
   );
   const stop = { reason: 'guard', detail: 'too many were refused' };
   expect(pageOf(run, { state: 'stopped', stop })).toContain('The run stopped before its end: too many were refused.');
-  const example = { file: 'a', path: '/a', line: 2, row: 1, field: '', value: '' };
-  const reason = { output: 'unprocessed' as const, code: 'cancelled', rows: 2, said: '', example };
-  const steps = run.summary.steps.map((step) => ({ ...step, reasons: [reason] }));
+  const steps = run.summary.steps.map((step) => ({ ...step, notSent: { cancelled: 2 } }));
   expect(pageOf(run, { balance, steps })).toContain('2 rows taken back.');
   expect(pageOf(run, { balance: { ...balance, unprocessed: 5 }, steps })).toContain(
     '2 rows taken back, 3 rows not sent.',
