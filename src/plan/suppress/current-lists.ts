@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { remember } from '../../domain/is-object.js';
 import { decodeOptOut, noteOptOut, OPT_OUT_HEADER } from '../../domain/opt-out-line.js';
 import type { NotSent } from '../../domain/row.js';
 import type { InputFile } from '../../input/inputs.js';
@@ -15,8 +16,8 @@ import { readListed } from './suppression.js';
 /** A list of a step, by file. */
 interface WatchedList extends ListedStep {
   readonly file: InputFile;
-  /** All that it had while this process watched, and the plan does not know. */
-  readonly numbers: NumberSet;
+  /** Its place among all lists. */
+  readonly ordinal: number;
   /** When it was last looked at; undefined before. */
   facts: FileFacts | undefined;
   /** Of what the plan read, or this process, and how much that was. */
@@ -51,6 +52,9 @@ export class CurrentLists {
   readonly #directory: string;
   readonly #deps: ListAccess;
   readonly #watched = new Map<string, WatchedList>();
+  /** By step: all that its lists had while this process watched, and the plan does not know, with the first list that had it. */
+  readonly #numbers = new Map<number, NumberSet>();
+  readonly #shown: string[] = [];
   #searchedMs = Number.NEGATIVE_INFINITY;
   /** How often numbers came to be known, or were taken back. */
   version = 0;
@@ -88,8 +92,8 @@ export class CurrentLists {
 
   /** The list that has the number, as it is shown. */
   nameList(asked: { readonly step: number; readonly number: number }): string | undefined {
-    const isOn = ({ step, numbers }: WatchedList) => step === asked.step && numbers.find(asked.number) !== undefined;
-    return [...this.#watched.values()].find(isOn)?.file.shown;
+    const ordinal = this.#numbers.get(asked.step)?.find(asked.number);
+    return ordinal === undefined ? undefined : this.#shown[ordinal];
   }
 
   async #look(): Promise<void> {
@@ -127,7 +131,8 @@ export class CurrentLists {
     if (this.#watched.has(key)) return;
     const planned = this.#plan.steps.find(({ number }) => number === listed.step)?.suppression;
     const sha256 = planned?.find(({ path }) => path === file.path)?.sha256;
-    this.#watched.set(key, { ...listed, file, sha256, facts: undefined, numbers: new NumberSet(), bytes: 0 });
+    const ordinal = this.#shown.push(file.shown) - 1;
+    this.#watched.set(key, { ...listed, file, ordinal, sha256, facts: undefined, bytes: 0 });
   }
 
   async #lookAt(list: WatchedList): Promise<void> {
@@ -171,8 +176,9 @@ export class CurrentLists {
     list.bytes = digest.bytes;
   }
 
-  #add({ numbers }: WatchedList, found: readonly number[]): void {
-    for (const number of found) numbers.add(number, 0);
+  #add({ step, ordinal }: WatchedList, found: readonly number[]): void {
+    const numbers = remember(this.#numbers, step, () => new NumberSet());
+    for (const number of found) numbers.add(number, ordinal);
     this.version += 1;
   }
 

@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { OPT_OUT_HEADER } from '../../../src/domain/opt-out-line.js';
 import { digestInput } from '../../../src/input/digest-input.js';
 import { listInputs } from '../../../src/input/inputs.js';
 import { readRecords } from '../../../src/input/records.js';
 import { digestContent } from '../../../src/input/text/byte-source.js';
+import { NumberSet } from '../../../src/normalize/number/number-set.js';
 import { ProblemList } from '../../../src/plan/problems.js';
 import { CurrentLists } from '../../../src/plan/suppress/current-lists.js';
 import { nodeFiles } from '../../../src/storage/files.js';
@@ -15,6 +16,24 @@ import { aFolder, aNumber, anInput, anSmsStep } from '../a-plan.js';
 const line = (person: number, what: 'out' | 'in', hour: string) =>
   `${aNumber(person)},${what},2026-11-26T${hour}:00:00.000Z,ann,\n`;
 const listOf = (...lines: string[]) => `${OPT_OUT_HEADER}${lines.join('')}`;
+
+function currentLists({
+  suppression,
+  step,
+  directory,
+}: {
+  suppression: readonly object[];
+  step: ReturnType<typeof anSmsStep>;
+  directory: string;
+}) {
+  const reader = { listInputs, digestInput, digestContent, readRecords };
+  return CurrentLists.of(
+    { id: 'p', steps: [{ number: 1, suppression }] } as never,
+    { steps: [step] },
+    directory,
+    async () => ({ files: nodeFiles, clock: new FakeClock(), reader, gather: () => new ProblemList() }),
+  );
+}
 
 /** The lists of a step that is sent, of which the plan read `first`; says who of P1 to P3 is out, after each content. */
 async function outAfter(...contents: string[]): Promise<number[][]> {
@@ -36,13 +55,7 @@ async function outAfter(...contents: string[]): Promise<number[][]> {
     },
   ];
   const step = anSmsStep({ suppress: [anInput({ files: [path] })] });
-  const reader = { listInputs, digestInput, digestContent, readRecords };
-  const lists = await CurrentLists.of(
-    { id: 'p', steps: [{ number: 1, suppression }] } as never,
-    { steps: [step] },
-    directory,
-    async () => ({ files: nodeFiles, clock: new FakeClock(), reader, gather: () => new ProblemList() }),
-  );
+  const lists = await currentLists({ suppression, step, directory });
   const isOut = (person: number) => lists?.find({ step: 1, number: Number(aNumber(person)) }) !== undefined;
   const out: number[][] = [];
   for (const content of contents) {
@@ -73,4 +86,27 @@ describe('of a list that changes while its plan is sent', () => {
     expect(await outAfter(old, grown, `${grown}${line(1, 'in', '10')}`)).toEqual([[], [1], [1]]);
     expect(await outAfter(old, grown, listOf(line(1, 'in', '10'), line(2, 'out', '09')))).toEqual([[], [1], [1, 2]]);
   });
+});
+
+/** How often a number is looked up for one row, while each of so many lists has grown since the plan; and the list that is named. */
+async function countLooks(lists: number) {
+  const names = Array.from({ length: lists }, (_, at) => `list-${at}.csv`);
+  const directory = aFolder(Object.fromEntries(names.map((name, at) => [name, `mobile\n${aNumber(at)}\n`])));
+  const step = anSmsStep({ suppress: [anInput({ files: names.map((name) => join(directory, name)) })] });
+  const current = await currentLists({ suppression: [], step, directory });
+  await current?.refresh();
+  const find = vi.spyOn(NumberSet.prototype, 'find');
+  const named = current?.nameList({ step: 1, number: Number(aNumber(lists - 1)) });
+  const looks = find.mock.calls.length;
+  find.mockRestore();
+  return { looks, named };
+}
+
+test('a row is looked up as often in a hundred lists that grew as in two, and the one that has it is named', async () => {
+  const [few, many] = [await countLooks(2), await countLooks(100)];
+  expect(many.looks).toBe(few.looks);
+  expect([few.named, many.named]).toEqual([
+    expect.stringMatching(/list-1\.csv$/),
+    expect.stringMatching(/list-99\.csv$/),
+  ]);
 });
