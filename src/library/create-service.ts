@@ -34,9 +34,9 @@ export interface Service extends ServiceClients {
  */
 export function createService(options: ServiceOptions): Service {
   assertSafeEnvironment(process);
-  const { settings, secrets, limits } = maskThrownBy(() => readOptions(options));
+  const { settings, secrets, limits, signal: abandoned } = maskThrownBy(() => readOptions(options));
   const closing = new AbortController();
-  const signal = options.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, options.signal]);
+  const signal = abandoned === undefined ? closing.signal : AbortSignal.any([closing.signal, abandoned]);
   const lanes = new Map<Area, Lane>();
   const laneOf = (area: Area): Lane => {
     const lane =
@@ -45,7 +45,7 @@ export function createService(options: ServiceOptions): Service {
     return lane;
   };
   const transport = scrubAnswers(createTransport(settings.timeouts), listSecrets(secrets));
-  const call = createLibraryCall({ settings, secrets, transport, laneOf, clock: systemClock, signal: options.signal });
+  const call = createLibraryCall({ settings, secrets, transport, laneOf, clock: systemClock, signal: abandoned });
   const close = async () => {
     closing.abort();
     await Promise.all([...lanes.values()].map((lane) => lane.close()));

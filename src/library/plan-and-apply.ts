@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { z } from 'zod';
 import { createContext } from '../command/context.js';
 import { explainError } from '../command/failure.js';
 import { planJob } from '../command/plan-input.js';
@@ -10,8 +11,9 @@ import type { WrittenJob } from '../job/schema/written-job.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
 import { checkGuards } from '../plan/guards.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
+import { checkOptions } from './check-options.js';
 import { maskThrown } from './mask-thrown.js';
-import { createHost, type RunOptions } from './program-host.js';
+import { createHost, type RunOptions, runOptions } from './program-host.js';
 
 export interface PlanOptions extends RunOptions {
   /** Plans files again that the job has already taken. */
@@ -19,6 +21,11 @@ export interface PlanOptions extends RunOptions {
   /** For a job given as an object: base of its relative paths; defaults to the working directory. */
   readonly directory?: string | undefined;
 }
+
+const planOptions = runOptions.extend({
+  again: z.boolean().optional(),
+  directory: z.string().optional(),
+} satisfies Record<Exclude<keyof PlanOptions, keyof RunOptions>, z.ZodType>);
 
 /** A plan on disk; nothing has been sent. */
 export interface PlannedRun {
@@ -45,6 +52,7 @@ export function plan(source: string | WrittenJob, options: PlanOptions = {}): Pr
 }
 
 async function planSource(source: string | WrittenJob, options: PlanOptions): Promise<PlannedRun | undefined> {
+  checkOptions('plan the job', planOptions, options);
   const job = typeof source === 'string' ? await loadJob(source) : readJobObject(source, options.directory ?? '.');
   const { made } = await planJob(createContext(createHost(options)), job, options.again ?? false);
   if (made === undefined) return undefined;
@@ -68,7 +76,15 @@ function readJobObject(job: WrittenJob, directory: string): Job {
       hint: 'Add a name: it identifies the runs of the job, and for each name a file is sent once.',
     });
   }
-  return parseJob(JSON.stringify(job, undefined, 2), 'object', { file: resolve(directory, 'job') });
+  return parseJob(writeJson(job), 'object', { file: resolve(directory, 'job') });
+}
+
+function writeJson(job: WrittenJob): string {
+  try {
+    return JSON.stringify(job, undefined, 2);
+  } catch (error) {
+    throw new UserError('bad-job', `Cannot use the job: it cannot be written as JSON: ${(error as Error).message}`);
+  }
 }
 
 function describeStep(step: PlannedStep): PlannedRunStep {
@@ -83,6 +99,11 @@ export interface ApplyOptions extends RunOptions {
   readonly ignoreChangedInputs?: boolean | undefined;
 }
 
+const applyOptions = runOptions.extend({
+  confirm: z.string().optional(),
+  ignoreChangedInputs: z.boolean().optional(),
+} satisfies Record<Exclude<keyof ApplyOptions, keyof RunOptions>, z.ZodType>);
+
 /** The account of a run, and the open doubt of its job. */
 export type AppliedRun = Summary & { readonly openDoubt: OpenDoubt };
 
@@ -91,14 +112,22 @@ export type AppliedRun = Summary & { readonly openDoubt: OpenDoubt };
  * `summary.json`. A stopped run resolves too, with `state: 'stopped'`; the same call resumes it. Rejects with a
  * UserError when nothing may be sent: changed input, a guard, another plan than `confirm`, a lock that is held.
  */
-export async function apply(runDirectory: string, options: ApplyOptions = {}): Promise<AppliedRun> {
-  const { summary, openDoubt } = await maskThrown(
-    applyRunDirectory(createContext(createHost(options)), runDirectory, {
-      confirm: options.confirm,
-      ignoreChangedInputs: options.ignoreChangedInputs ?? false,
-      wait: false,
-    }),
-  );
+export function apply(runDirectory: string, options: ApplyOptions = {}): Promise<AppliedRun> {
+  return maskThrown(applyDirectory(runDirectory, options));
+}
+
+async function applyDirectory(runDirectory: string, options: ApplyOptions): Promise<AppliedRun> {
+  checkOptions('apply the plan', applyOptions, options);
+  if (typeof runDirectory !== 'string') {
+    throw new UserError('bad-plan', 'Cannot apply the plan: expected the path of a run directory', {
+      hint: 'Give the directory of what plan returned.',
+    });
+  }
+  const { summary, openDoubt } = await applyRunDirectory(createContext(createHost(options)), runDirectory, {
+    confirm: options.confirm,
+    ignoreChangedInputs: options.ignoreChangedInputs ?? false,
+    wait: false,
+  });
   return { ...summary, openDoubt };
 }
 

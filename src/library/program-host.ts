@@ -1,8 +1,10 @@
+import { z } from 'zod';
 import type { Terminal } from '../command/terminal.js';
 import { InternalError, UserError } from '../domain/errors.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { type Log, type LogFields, pickPlain, scrubSecrets } from '../ports/log.js';
 import type { Progress } from '../run/run-deps.js';
+import { followSignal, signalOption } from './check-options.js';
 
 /** Options of `plan` and `apply`. Callbacks must not throw. */
 export interface RunOptions {
@@ -22,9 +24,24 @@ export type RunProgress =
   | { readonly phase: 'planning'; readonly step: number; readonly rows: number }
   | ({ readonly phase: 'sending' } & Progress);
 
+const callback = z.custom((value) => typeof value === 'function', 'expected a function').optional();
+const LOG_LEVELS = ['info', 'warn', 'error'];
+const isLog = (log: unknown) =>
+  typeof log === 'object' && log !== null && LOG_LEVELS.every((level) => typeof Reflect.get(log, level) === 'function');
+
+/** Refuses what is no option of a run, too: a misspelt `confirm` would confirm nothing. */
+export const runOptions = z.strictObject({
+  env: z.custom((value) => typeof value === 'object' && value !== null, 'expected an object').optional(),
+  signal: signalOption,
+  onProgress: callback,
+  onNotice: callback,
+  log: z.custom(isLog, 'expected an object with the functions info, warn and error').optional(),
+} satisfies Record<keyof RunOptions, z.ZodType>);
+
 /** The terminal of a command that a program calls: it prints nothing, listens to no signal, and ends no process. */
 export function createHost(options: RunOptions): Terminal {
   const { onProgress } = options;
+  const signal = followSignal(options.signal);
   return {
     // undici reads the environment of the process, whatever a program passes in.
     env: { ...(options.env ?? process.env), NODE_TLS_REJECT_UNAUTHORIZED: process.env.NODE_TLS_REJECT_UNAUTHORIZED },
@@ -33,7 +50,7 @@ export function createHost(options: RunOptions): Terminal {
     isStderrTerminal: false,
     writeStdout: async () => {},
     writeStderr: () => {},
-    onSignal: (listener) => listenForAbort(options.signal, () => listener('aborted')),
+    onSignal: (listener) => listenForAbort(signal, () => listener('aborted')),
     leave: () => {
       throw new InternalError('unexpected', 'Cannot exit: a library does not end the process');
     },

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { type Area, byArea } from '../domain/areas.js';
-import { type Problem, UserError } from '../domain/errors.js';
 import { omitUndefined } from '../domain/is-object.js';
 import type { Region } from '../domain/service-facts.js';
 import type { Timeouts } from '../job/job.js';
@@ -9,6 +8,7 @@ import { resolveService } from '../job/resolve-job.js';
 import { SUB_ACCOUNT_ID, tokenUser, writtenService } from '../job/schema/service.js';
 import { DOCUMENTED_ADDRESS } from '../job/service-address.js';
 import type { ServiceSecrets } from '../service/service-secrets.js';
+import { checkOptions, followSignal, refuseOptions, signalOption } from './check-options.js';
 
 /** Which service, which account, how fast; keys as in a job's `service`. */
 export interface ServiceOptions {
@@ -43,12 +43,14 @@ export interface CredentialOptions extends ServiceSecrets {
 /** Messages and segments are counted for sms alone. */
 export type LimitOptions = { readonly [Key in keyof Limits]?: Limits[Key] | undefined };
 
+const DOING = 'create the service';
 /** Longer than any key. */
 const SECRET = /^[\x21-\x7e]{1,8192}$/;
 const secret = () => z.string().regex(SECRET, 'expected only the secret: one line of ASCII without spaces');
 
 const schema = writtenService.omit({ sandbox: true }).extend({
   account: writtenService.shape.account.unwrap(),
+  signal: signalOption,
   credentials: z.strictObject({
     apiKey: secret().optional(),
     sms: secret().optional(),
@@ -79,24 +81,24 @@ const schema = writtenService.omit({ sandbox: true }).extend({
 /** Checks the options and fills their defaults. Refuses with one UserError 'bad-input' that carries every problem, and no secret. */
 export function readOptions(given: ServiceOptions) {
   if (typeof given !== 'object' || given === null) {
-    throw refuse([{ where: 'options', message: 'are missing, expected an object with account and credentials' }]);
+    throw refuseOptions(DOING, [
+      { where: 'options', message: 'are missing, expected an object with account and credentials' },
+    ]);
   }
-  const { signal: _signal, ...options } = given;
-  const checked = schema.safeParse(options);
-  if (!checked.success) throw refuse(checked.error.issues.flatMap(describeIssue));
-  const { credentials, limits, ...service } = checked.data;
+  const { credentials, limits, signal, ...service } = checkOptions(DOING, schema, given);
   const settings = resolveService({ ...service, sandbox: false }, '.');
   if (service.ccPlatform !== undefined && settings.bases.campaign === '') {
     const message = `expected the address of the contact center, since ${service.ccPlatform} does not determine it`;
-    throw refuse([{ where: 'bases.campaign', message: `${message}; ${DOCUMENTED_ADDRESS}` }]);
+    throw refuseOptions(DOING, [{ where: 'bases.campaign', message: `${message}; ${DOCUMENTED_ADDRESS}` }]);
   }
   if (!SUB_ACCOUNT_ID.test(settings.subAccountId)) {
     const message = `expected one of 3 to 50 characters, which ${settings.subAccountId} is not`;
-    throw refuse([{ where: 'subAccountId', message }]);
+    throw refuseOptions(DOING, [{ where: 'subAccountId', message }]);
   }
   const { apiKey } = credentials;
   return {
     settings,
+    signal: followSignal(signal),
     secrets: {
       ...credentials,
       sms: credentials.sms ?? apiKey,
@@ -105,23 +107,4 @@ export function readOptions(given: ServiceOptions) {
     } satisfies ServiceSecrets,
     limits: byArea((area) => ({ ...defaultLimitsOfArea[area], ...omitUndefined(limits[area] ?? {}) })),
   };
-}
-
-function refuse(problems: readonly Problem[]): UserError {
-  const [first] = problems;
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
-  return new UserError('bad-input', `Cannot create the service: ${first?.where}: ${first?.message}${more}`, {
-    hint: 'Fix the options; nothing was sent.',
-    problems,
-  });
-}
-
-function describeIssue(issue: z.core.$ZodIssue): Problem[] {
-  const where = issue.path.length === 0 ? 'options' : issue.path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys') {
-    // Below the credentials, even a key may be a secret.
-    const names = issue.path[0] === 'credentials' ? 'a key' : issue.keys.map((key) => JSON.stringify(key)).join(', ');
-    return [{ where, message: `has ${names}, expected only known keys` }];
-  }
-  return [{ where, message: issue.message.replace(/^[A-Z][^:]*: (?=expected)/, '') }];
 }

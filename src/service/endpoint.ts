@@ -56,7 +56,7 @@ export type OutputOf<E> = E extends Endpoint<never, infer Output> ? Output : nev
 /** A call to an endpoint as it goes over the wire. Refuses an id that may not stand in a path with UserError 'bad-input'. */
 export function buildRequest(
   service: ServiceAddresses,
-  { area, method, path }: EndpointFacts,
+  { area, method, path, name: call }: EndpointFacts,
   { ids = {}, query = {}, body }: Variables = {},
 ): WireRequest {
   const { account, accountId = account, subAccountId, bases } = service;
@@ -73,8 +73,16 @@ export function buildRequest(
     base: bases[area],
     path: path.replace(/\{(\w+)\}/g, fill) + (asked.length === 0 ? '' : `?${asked.join('&')}`),
     headers: body === undefined ? { accept } : { accept, 'content-type': 'application/json' },
-    body: body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)),
+    body: body === undefined || Buffer.isBuffer(body) ? body : writeBody(body, call),
   };
+}
+
+function writeBody(body: object, call: string): Buffer {
+  try {
+    return Buffer.from(JSON.stringify(body));
+  } catch (error) {
+    throw new UserError('bad-input', `Cannot ${call}: it cannot be written as JSON: ${(error as Error).message}`);
+  }
 }
 
 /** Ids allowed in a path: `..` survives encoding, so check before encoding. */

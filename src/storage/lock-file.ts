@@ -9,7 +9,7 @@ export interface Owner {
   /** Host name with what distinguishes two containers of that name. */
   readonly host: string;
   readonly pid: number;
-  /** Random per process: distinguishes a restarted container with the same host and pid. */
+  /** Of the process, whichever of its threads or copies of this module asks: distinguishes a restarted container with the same host and pid. */
   readonly instance: string;
 }
 

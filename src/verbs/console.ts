@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -123,8 +122,7 @@ async function runHere({ actor, directory, args }: ShortCommand, { env, terminal
     leave: ({ error }) => {
       throw new InternalError('unexpected', error.message);
     },
-    // Each command is a process of its own to the locks.
-    runtime: { ...env, owner: { ...env.owner, instance: randomUUID() } },
+    runtime: env,
   };
   try {
     await terminal.runCommandLine?.([...args, '--json'], own, screen.columns);

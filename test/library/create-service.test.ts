@@ -76,6 +76,34 @@ test('once the signal aborts, what is in flight is in doubt and nothing more is 
   expect(lines()).toHaveLength(1);
 });
 
+test('one signal goes with any number of calls, and Node warns of no leak', async () => {
+  const warnings: string[] = [];
+  const listen = (warning: Error) => warnings.push(warning.name);
+  process.on('warning', listen);
+  const { base, held } = await aHoldingServer();
+  const stop = new AbortController();
+  const limits = { verification: { concurrency: 12, requestsPerSecond: 100 } };
+  const service = aService(base, { signal: stop.signal, limits });
+  const sent = Array.from({ length: 12 }, () => service.verification.createSession({ destination: '+6591234567' }));
+  await vi.waitFor(() => expect(held).toHaveLength(12), { interval: 2 });
+  stop.abort();
+  const ended = await Promise.allSettled(sent);
+  process.off('warning', listen);
+  expect(new Set(ended.map((each) => each.status === 'rejected' && each.reason.code))).toEqual(new Set(['in-doubt']));
+  expect(warnings).toEqual([]);
+});
+
+test('what JSON cannot hold is a UserError, and nothing is sent', async () => {
+  const { base, lines } = await aHoldingServer();
+  const cyclic: Record<string, unknown> = {};
+  cyclic.customAttributes = cyclic;
+  for (const odd of [cyclic, { firstName: 5n }]) {
+    const created = aService(base).contacts.createContact({ ...someone, ...odd });
+    await expect(created).rejects.toMatchObject({ name: 'UserError', code: 'bad-input' });
+  }
+  expect(lines()).toEqual([]);
+});
+
 test('a secret that the service repeats in its refusal is not in the error', async () => {
   const server = await aRawServer({
     onRequest: (socket, number) => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { apply, plan, type RunProgress, type WrittenJob } from '../../src/library.js';
+import { apply, type PlanOptions, plan, type RunProgress, type WrittenJob } from '../../src/library.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { anSmsStep, people } from '../e2e/a-job.js';
 import { aFolder } from '../plan/a-plan.js';
@@ -163,4 +163,56 @@ test.each([
 ])('plan rejects for %s with the UserError %s', async (_what, code, changes, options) => {
   const { file } = aJobFolder(changes);
   await expect(plan(file, options)).rejects.toMatchObject({ name: 'UserError', code });
+});
+
+test('what is no option, or of another type, is refused by name: a misspelt confirm would confirm nothing', async () => {
+  const { job, file, directory } = aJobFolder();
+  const given = { confrim: 'x', signal: new AbortController(), onProgress: 5, log: { info: () => {} }, env: 'x' };
+  const untyped = apply as (run: unknown, options?: unknown) => Promise<unknown>;
+  const refused = [
+    'options: has "confrim"',
+    'expected an AbortSignal',
+    'expected a function',
+    'info, warn and error',
+    '',
+  ];
+  for (const [at, [name, value]] of Object.entries(given).entries()) {
+    const options = { [name]: value, directory };
+    const code = 'bad-input';
+    const message = expect.stringContaining(refused[at] ?? '');
+    await expect(plan(job, options as PlanOptions)).rejects.toMatchObject({ name: 'UserError', code, message });
+    await expect(untyped(directory, { [name]: value })).rejects.toMatchObject({ name: 'UserError', code, message });
+  }
+  await expect(plan(file, null as unknown as PlanOptions)).rejects.toMatchObject({ code: 'bad-input' });
+  expect(existsSync(join(directory, 'out'))).toBe(false);
+
+  const planned = await plan(file);
+  for (const none of [undefined, planned]) await expect(untyped(none)).rejects.toMatchObject({ code: 'bad-plan' });
+});
+
+test('an object that JSON cannot hold is a faulty job', async () => {
+  const { job, directory } = aJobFolder();
+  const cyclic: Record<string, unknown> = { ...job };
+  cyclic.output = cyclic;
+  for (const odd of [cyclic, { ...job, failOn: 5n }]) {
+    const planning = plan(odd as unknown as WrittenJob, { directory });
+    await expect(planning).rejects.toMatchObject({ name: 'UserError', code: 'bad-job' });
+  }
+});
+
+test('one signal ends any number of runs, and Node warns of no leak', async () => {
+  const warnings: string[] = [];
+  const listen = (warning: Error) => warnings.push(warning.name);
+  process.on('warning', listen);
+  const { job, directory } = aJobFolder();
+  const stop = new AbortController();
+  const planOne = (_: unknown, at: number) => plan({ ...job, name: `sale-${at}` }, { directory, signal: stop.signal });
+  const planned = await Promise.all(Array.from({ length: 12 }, planOne));
+  stop.abort();
+  const runs = await Promise.all(planned.map((each) => apply(each!.directory, { signal: stop.signal })));
+  expect(new Set(runs.map(({ state }) => state))).toEqual(new Set(['stopped']));
+  // Node reports it in a later turn.
+  await new Promise(setImmediate);
+  process.off('warning', listen);
+  expect(warnings).toEqual([]);
 });

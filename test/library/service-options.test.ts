@@ -59,6 +59,7 @@ describe('options', () => {
     ['limits.chat', { limits: { chat: { messagesPerSecond: 6 } } }, /messagesPerSecond/],
     ['credentials.campaign.username', { credentials: { campaign: { username: 'a:b', dataToken: 'd' } } }, /colon/],
     ['giveUpAfterSeconds', { giveUpAfterSeconds: -1 }, /expected/],
+    ['signal', { signal: new AbortController() }, /expected an AbortSignal/],
     ['options', { regoin: 'asia' }, /"regoin"/],
   ])('are refused by name: %s of %j', (where, options, message) => {
     const error = problemsOf(options);
