@@ -75,9 +75,10 @@ if (live) {
     if (!document.hidden) {
       try {
         const answer = await fetch(live.dataset.live, { headers: { accept: 'application/json' } });
-        const found = await answer.json();
-        if (found.isOver) return location.reload();
-        if (live.textContent !== found.said) live.textContent = found.said;
+        if (answer.status >= 500) throw answer;
+        const { title, said } = await answer.json();
+        if (title !== live.dataset.title || !said) return location.replace(live.dataset.live);
+        if (live.textContent !== said) live.textContent = said;
         wait = 1000;
       } catch { wait = Math.min(wait * 2, 30000); }
     }
@@ -90,7 +91,8 @@ if (counted) {
   let asked = 0;
   counted.addEventListener('change', async () => {
     const own = ++asked;
-    const answer = await fetch(counted.dataset.count, { method: 'POST', body: new URLSearchParams(new FormData(counted)) });
+    const body = new URLSearchParams([...new FormData(counted), ['count', '1']]);
+    const answer = await fetch(counted.action, { method: 'POST', body, headers: { accept: 'application/json' } });
     const { said } = await answer.json();
     if (own === asked) counted.querySelector('[data-counted]').textContent = said;
   });
@@ -131,7 +133,7 @@ if (upload) upload.addEventListener('submit', async (event) => {
   // The same form says which one it was.
   const name = upload.elements.file;
   Object.assign(name, { type: 'hidden', name: 'name', value: file.name });
-  Object.assign(upload, { enctype: 'application/x-www-form-urlencoded', action: upload.dataset.slices.replace(/slices$/, 'file') });
+  upload.enctype = 'application/x-www-form-urlencoded';
   upload.submit();
 });
 `;

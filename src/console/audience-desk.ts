@@ -44,19 +44,16 @@ export class AudienceDesk extends Desk {
     });
   }
 
-  async count(asked: JobRequest): Promise<PageAnswer> {
-    const ticked = readTicks(asked.fields);
-    const mixed = findMixed(ticked);
-    const said = mixed === undefined ? describeAudience(await readSample(asked, this.files), ticked) : sayMixed(mixed);
-    return { json: { said } };
-  }
-
   /** What is ticked, and the lists: one that was uploaded or lies on this machine comes on, one that is not ticked any more is taken off. */
   async write(asked: JobRequest): Promise<PageAnswer> {
     const { job, fields } = asked;
     const ticked = readTicks(fields);
     const mixed = findMixed(ticked);
-    if (mixed !== undefined) return this.showWho(asked, [{ message: sayMixed(mixed), field: mixed.column }], ticked);
+    const odd = mixed && `In ${mixed.column}, tick blank alone, or values alone`;
+    // While values are ticked.
+    if (fields.count !== undefined)
+      return { json: { said: odd ?? describeAudience(await readSample(asked, this.files), ticked) } };
+    if (mixed && odd) return this.showWho(asked, [{ message: odd, field: mixed.column }], ticked);
     const message = describeConflict('The campaign', `goes to: ${describeWho(job)}`);
     if (fields.sha256 !== job.sha256) return this.showWho(asked, [{ message, status: 409 }], ticked);
     const added = await this.#takeList(asked);
@@ -89,10 +86,6 @@ export class AudienceDesk extends Desk {
 }
 
 export const CORRECTED = /^files\/(?:fixed|corrected)-/;
-
-function sayMixed({ column }: Ticked): string {
-  return `In ${column}, tick blank alone, or values alone`;
-}
 
 export async function readSample({ campaign, job }: JobRequest, files: Files): Promise<SampledRows> {
   const { directory } = campaign;

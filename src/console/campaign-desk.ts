@@ -10,7 +10,6 @@ import type { Printed } from './commands.js';
 import { type CampaignRequest, Desk, fieldText, type JobRequest, viewOf } from './desk.js';
 import {
   columnsPage,
-  describeNumbers,
   filePage,
   findDoubt,
   messagePage,
@@ -159,20 +158,16 @@ export class CampaignDesk extends Desk {
     return columnsPage(viewOf(asked, wrong), campaign, { ...shown, sheets });
   }
 
-  /** While another column or country is chosen. */
-  async countNumbers({ campaign, fields }: CampaignRequest): Promise<PageAnswer> {
-    return { json: { said: describeNumbers(await readColumns(campaign, this.files, fields)) } };
-  }
-
   async chooseColumn(asked: CampaignRequest): Promise<PageAnswer> {
     const [destination, country] = [fieldText(asked, 'destination'), fieldText(asked, 'country')];
     const { file, sheet = '' } = asked.campaign;
     const other = fieldText(asked, 'sheet') || sheet;
     const refuse = (wrong: Wrong[]) => this.showColumns(asked, wrong);
-    if (file !== undefined && other !== sheet) return this.#chooseSheet(asked, { file, sheet: other }, 'sheet');
     const named = normalizeCountry(country);
-    if (country !== '' && !named.ok) return refuse([{ message: named.reason, field: 'country' }]);
-    if (asked.fields.count !== undefined) return refuse([]);
+    const unknown = country !== '' && !named.ok ? [{ message: named.reason, field: 'country' }] : [];
+    if (asked.fields.count !== undefined) return refuse(unknown);
+    if (file !== undefined && other !== sheet) return this.#chooseSheet(asked, { file, sheet: other }, 'sheet');
+    if (unknown.length > 0) return refuse(unknown);
     if (!destination) return refuse([{ message: 'Choose the column of the phone numbers', field: 'destination' }]);
     const doubt = findDoubt(await readColumns(asked.campaign, this.files, asked.fields));
     if (doubt !== undefined && doubt !== asked.fields.sure) return refuse([{ message: doubt, field: 'country' }]);

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { type Document, isMap, isSeq, parseDocument } from 'yaml';
+import { UserError } from '../domain/errors.js';
 import { readKept } from '../domain/is-object.js';
 import { EXAMPLE_TEXT } from '../guess/write-job.js';
 import { writtenService } from '../job/schema/service.js';
@@ -76,6 +77,7 @@ const KNOWN = new Set([
 export class Campaigns {
   readonly directory: string;
   readonly #files: Files;
+  readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(directory: string, files: Files) {
     this.directory = join(directory, 'campaigns');
@@ -100,9 +102,17 @@ export class Campaigns {
     return name;
   }
 
-  async find(name: string): Promise<CampaignFolder | undefined> {
+  /** One thing at a time is done to a campaign: each finds what the one before it did. */
+  inTurn<T>(name: string, act: () => Promise<T>): Promise<T> {
+    const turn = (this.#turns.get(name) ?? Promise.resolve()).then(act, act);
+    this.#turns.set(name, turn);
+    return turn;
+  }
+
+  async find(name: string): Promise<CampaignFolder> {
     const directory = join(this.directory, name);
-    if (name !== suggestName(name) || (await this.#files.stat(directory))?.isDirectory !== true) return undefined;
+    if (name !== suggestName(name) || (await this.#files.stat(directory))?.isDirectory !== true)
+      throw new UserError('bad-input', `There is no campaign ${JSON.stringify(name)}`);
     const text = await this.#files.readText(join(directory, JOB_FILE));
     const chosen = await this.#files.readText(join(this.stateOf(name), 'file.json'));
     const { path: file, sheet } = readKept(chosen) ?? {};

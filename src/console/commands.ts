@@ -1,7 +1,7 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Env } from '../command/env.js';
 import { readKept } from '../domain/is-object.js';
@@ -56,7 +56,6 @@ export class Commands {
   /** What reads the job, its lists and the first rows alone: a process for it would take longer to start than the command. */
   readonly runHere: (command: ShortCommand) => Promise<Printed>;
   readonly #env: CommandsEnv;
-  readonly #starting = new Map<string, Promise<boolean>>();
   readonly #children = new Set<ChildProcess>();
   readonly #stopped = new Set<string>();
 
@@ -71,21 +70,13 @@ export class Commands {
     return readKept(out) ?? UNSAID;
   }
 
-  /** `state`: the directory that has its output. One of a verb at a time: who asks for another one waits, and it is the first that runs, and says so. */
-  async start(state: string, verb: string, command: CommandToStart): Promise<boolean> {
-    const path = join(state, verb);
-    const under = this.#starting.get(path);
-    if (under !== undefined) return under.then(() => false);
-    const starting = this.#start(path, verb, command).finally(() => this.#starting.delete(path));
-    this.#starting.set(path, starting);
-    return starting;
-  }
-
-  async #start(path: string, slot: string, command: CommandToStart): Promise<boolean> {
+  /** `state`: the directory that has its output, of one of a verb at a time: false where that is at work. */
+  async start(state: string, slot: string, command: CommandToStart): Promise<boolean> {
     const { actor, directory, verb = slot, args, jobSha256, run } = command;
-    const before = await this.find(dirname(path), slot);
+    const path = join(state, slot);
+    const before = await this.find(state, slot);
     if (before?.isAtWork === true) return false;
-    await this.#env.files.makeDirectory(dirname(path));
+    await this.#env.files.makeDirectory(state);
     const out = await open(`${path}.out`, 'w', 0o600);
     const log = await open(`${path}.log`, 'w', 0o600);
     try {

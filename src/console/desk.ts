@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import type { Document } from 'yaml';
 import type { Context } from '../command/context.js';
-import { UserError } from '../domain/errors.js';
 import { type CampaignReport, readCampaignReport } from '../registry/report-campaign.js';
 import type { Files } from '../storage/files.js';
 import type { Visit } from './access.js';
-import { type CampaignFolder, type CampaignJob, Campaigns, jobFileOf } from './campaign.js';
+import { type CampaignFolder, type CampaignJob, type Campaigns, jobFileOf } from './campaign.js';
 import type { Commands, CommandToStart, Printed, Started } from './commands.js';
 import { handWrittenPage } from './pages/campaign-pages.js';
 import { type PageAnswer, WORK, type Work } from './pages/layout.js';
@@ -54,27 +53,12 @@ export class Desk {
   protected readonly commands: Commands;
   protected readonly context: Context;
   protected readonly files: Files;
-  readonly #turns = new Map<string, Promise<unknown>>();
 
-  /** `commands`: of all desks, so that each knows what another started. */
-  constructor({ directory, commands }: { readonly directory: string; readonly commands: Commands }, context: Context) {
+  constructor(campaigns: Campaigns, commands: Commands, context: Context) {
+    this.campaigns = campaigns;
+    this.commands = commands;
     this.context = context;
     this.files = context.env.files;
-    this.campaigns = new Campaigns(directory, this.files);
-    this.commands = commands;
-  }
-
-  async find(name: string): Promise<CampaignFolder> {
-    const campaign = await this.campaigns.find(name);
-    if (campaign === undefined) throw new UserError('bad-input', `There is no campaign ${JSON.stringify(name)}`);
-    return campaign;
-  }
-
-  /** Of a campaign one form at a time: each finds what the one before it did. */
-  protected inTurn<T>({ name }: PageRequest, act: () => Promise<T>): Promise<T> {
-    const turn = (this.#turns.get(name) ?? Promise.resolve()).then(act, act);
-    this.#turns.set(name, turn);
-    return turn;
   }
 
   /** What a command has printed that takes a moment, and sends nothing. */
@@ -113,11 +97,6 @@ export class Desk {
 
   protected started(name: string, work: Work): Promise<Started | undefined> {
     return this.commands.find(this.campaigns.stateOf(name), work);
-  }
-
-  async lookAt({ name }: PageRequest, work: Work): Promise<PageAnswer> {
-    const started = await this.started(name, work);
-    return { json: { isOver: started?.isAtWork !== true, said: WORK[work].said } };
   }
 
   /** A run and all that have rows of it, or of each other, as one; undefined where it is alone, or a process sends. */

@@ -19,7 +19,6 @@ import { writePieces } from './uploads.js';
 
 /** What is looked at: the plan that was checked and is not sent yet, or the newest run. */
 interface Looked {
-  readonly campaign: CampaignFolder;
   readonly plan: Plan;
   readonly own: Rejections;
   readonly list: RejectionList;
@@ -31,25 +30,22 @@ interface Looked {
  */
 export class FixDesk extends Desk {
   /** `act`: on what is left to fix, which is the same that the form is about, where it says which. */
-  #onLeft(asked: CampaignRequest, act: (looked: Looked) => Promise<PageAnswer>): Promise<PageAnswer> {
-    return this.inTurn(asked, async () => {
-      const looked = await this.#look(asked.name);
-      if (looked === undefined) return { to: `/c/${asked.name}/check` };
-      if (asked.fields.plan === undefined || asked.fields.plan === looked.list.plan) return act(looked);
-      const message = 'The campaign was checked or sent meanwhile. This is what is left to fix now.';
-      return { ...(await this.#show({ ...asked, fields: {} }, looked, [{ message }])), status: 409 };
-    });
+  async #onLeft(asked: CampaignRequest, act: (looked: Looked) => Promise<PageAnswer>): Promise<PageAnswer> {
+    const looked = await this.#look(asked.campaign);
+    if (looked === undefined) return { to: `/c/${asked.name}/check` };
+    if (asked.fields.plan === undefined || asked.fields.plan === looked.list.plan) return act(looked);
+    const message = 'The campaign was checked or sent meanwhile. This is what is left to fix now.';
+    return this.#show({ ...asked, fields: {} }, looked, [{ message, status: 409 }]);
   }
 
   /** Undefined where nothing was checked, or a process sends. */
-  async #look(name: string): Promise<Looked | undefined> {
-    const campaign = await this.find(name);
+  async #look(campaign: CampaignFolder): Promise<Looked | undefined> {
     const { checked } = await this.checked(campaign);
     const isDraft = checked?.isBegun === false;
     const of = isDraft ? { ...checked, runner: undefined } : await findRun(campaign, this.context);
     if (of === undefined || of.runner !== undefined || of.plan.steps.length !== 1) return undefined;
-    const own = new Rejections(this.files, this.campaigns.stateOf(name));
-    return { campaign, plan: of.plan, own, list: await own.list(of) };
+    const own = new Rejections(this.files, this.campaigns.stateOf(campaign.name));
+    return { plan: of.plan, own, list: await own.list(of) };
   }
 
   show(asked: CampaignRequest): Promise<PageAnswer> {
@@ -57,13 +53,13 @@ export class FixDesk extends Desk {
   }
 
   async #show(asked: CampaignRequest, looked: Looked, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
-    const { campaign, list, own } = looked;
+    const { list, own } = looked;
     const fixes = await own.readFixes();
     const { code, from } = readPlace(asked);
     const rows = await own.readPage(list, { code, from, count: PAGE_ROWS });
-    const isOpen = (campaign.job?.unknown.length ?? 1) === 0;
+    const isOpen = (asked.campaign.job?.unknown.length ?? 1) === 0;
     const shown = { list, fixes, code, from, rows, written: asked.fields, isOpen, fixed: countFixed(list, fixes) };
-    return fixPage(viewOf({ ...asked, campaign }, wrong), shown);
+    return fixPage(viewOf(asked, wrong), shown);
   }
 
   /** Takes the cells that were changed; of two people who change one, the second is shown what the first wrote. */
@@ -117,21 +113,22 @@ export class FixDesk extends Desk {
   /** What the form has, and the rows fixed before, as a file that the job re-imports, and a new plan. The same again makes the same file. */
   check(asked: CampaignRequest): Promise<PageAnswer> {
     return this.#onLeft(asked, async (looked) => {
-      const { campaign, list, own } = looked;
+      const { list, own } = looked;
       const refused = await this.#save(asked, looked);
       if (refused !== undefined) return refused;
       if (countFixed(list, await own.readFixes()) === 0)
         return this.#show(asked, looked, [{ message: 'Nothing is fixed yet: change a cell, and save it' }]);
       const name = `fixed-${list.plan}.csv`;
-      await own.writeFile(list, join(campaign.directory, 'files', name), { only: 'fixed' });
-      return this.#reimport(asked, campaign, name);
+      await own.writeFile(list, join(asked.campaign.directory, 'files', name), { only: 'fixed' });
+      return this.#reimport(asked, name);
     });
   }
 
-  async #reimport(asked: CampaignRequest, campaign: CampaignFolder, name: string): Promise<PageAnswer> {
-    if ((campaign.job?.unknown.length ?? 1) > 0) return { to: `/c/${asked.name}/check` };
-    await this.campaigns.addFile(campaign, `files/${name}`);
-    return this.start({ ...asked, campaign: await this.find(asked.name) }, 'plan', { args: [jobFileOf(campaign)] });
+  async #reimport(asked: CampaignRequest, name: string): Promise<PageAnswer> {
+    if ((asked.campaign.job?.unknown.length ?? 1) > 0) return { to: `/c/${asked.name}/check` };
+    await this.campaigns.addFile(asked.campaign, `files/${name}`);
+    const campaign = await this.campaigns.find(asked.name);
+    return this.start({ ...asked, campaign }, 'plan', { args: [jobFileOf(campaign)] });
   }
 
   /** All rows that are left, with what was fixed, for a spreadsheet: it splits them into cells as it does the campaign's own file. */
@@ -139,7 +136,7 @@ export class FixDesk extends Desk {
     return this.#onLeft(asked, async (looked) => {
       const { list, own } = looked;
       const path = join(this.campaigns.stateOf(asked.name), `rejections-${list.plan}.csv`);
-      const { delimiter } = (await readHeader(looked).catch(() => undefined)) ?? {};
+      const { delimiter } = (await readHeader(asked, looked).catch(() => undefined)) ?? {};
       await own.writeFile(list, path, { only: 'all', csv: { delimiter: delimiter === ';' ? ';' : ',', bom: true } });
       return { file: { path, name: `${asked.name}-to-fix.csv` } };
     });
@@ -147,8 +144,8 @@ export class FixDesk extends Desk {
 
   upload(asked: CampaignRequest): Promise<PageAnswer> {
     return this.#onLeft(asked, async (looked) => {
-      const { campaign, list } = looked;
-      const { file } = asked;
+      const { list } = looked;
+      const { campaign, file } = asked;
       if (file?.name === undefined)
         return this.#show(asked, looked, [{ message: 'Choose the spreadsheet that you corrected', field: 'file' }]);
       const name = `corrected-${list.plan}${extname(file.name).toLowerCase()}`;
@@ -159,8 +156,8 @@ export class FixDesk extends Desk {
       const text = decoder?.decode(Buffer.from(file.bytes));
       // As UTF-8 it comes back to a job of whatever encoding.
       if (text !== undefined) await writePieces(this.files, path, [text]);
-      const fault = await findFault(path, file.name, looked);
-      if (fault === undefined) return this.#reimport(asked, campaign, name);
+      const fault = await findFault(asked, looked, { path, shown: file.name });
+      if (fault === undefined) return this.#reimport(asked, name);
       await this.files.remove(path);
       return this.#show(asked, looked, [{ ...fault, field: 'file' }]);
     });
@@ -168,7 +165,7 @@ export class FixDesk extends Desk {
 }
 
 /** A file, or the first of the campaign, as the step reads it, up to its header. */
-async function readHeader({ campaign, plan }: Looked, given?: { path: string; shown: string }) {
+async function readHeader({ campaign }: CampaignRequest, { plan }: Looked, given?: { path: string; shown: string }) {
   const [step] = plan.job.steps;
   if (step?.kind !== 'sms') return undefined;
   const [file] = await listInputs([given?.path ?? step.input.files[0] ?? ''], campaign.directory);
@@ -179,9 +176,9 @@ async function readHeader({ campaign, plan }: Looked, given?: { path: string; sh
 }
 
 /** Why a file is not the rejections, corrected. */
-async function findFault(path: string, shown: string, looked: Looked): Promise<Wrong | undefined> {
+async function findFault(...given: Required<Parameters<typeof readHeader>>): Promise<Wrong | undefined> {
   try {
-    const records = await readHeader(looked, { path, shown });
+    const records = await readHeader(...given);
     if (records === undefined) return { message: 'The file cannot be read' };
     const [own] = records.ownColumns;
     if (own !== undefined) return findRefusal(own, 'sms');

@@ -82,7 +82,7 @@ export class HomeDesk extends Desk {
 
   async #findSharing(): Promise<CampaignFolder | undefined> {
     for (const name of await this.campaigns.list()) {
-      const campaign = await this.find(name);
+      const campaign = await this.campaigns.find(name);
       if (campaign.job?.sharesMemory !== true) continue;
       if ((await loadJob(jobFileOf(campaign)).catch(() => undefined)) !== undefined) return campaign;
     }
@@ -135,7 +135,7 @@ export class HomeDesk extends Desk {
   async #describe(name: string): Promise<Omit<Entry, 'name' | 'atMs'>> {
     let country = '';
     try {
-      const campaign = await this.find(name);
+      const campaign = await this.campaigns.find(name);
       country = campaign.job?.country ?? '';
       const run = await findRun(campaign, this.context);
       const { checked } = await this.checked(campaign);

@@ -39,7 +39,7 @@ export class RepairDesk extends Desk {
     if (found === undefined) return { to: `/c/${asked.name}/run` };
     if (asked.fields.run === found.directory) return undefined;
     const message = 'Other rows are in doubt now. Look at them, and decide again.';
-    return { ...(await this.showDoubt(asked, [{ message }])), status: 409 };
+    return this.showDoubt(asked, [{ message, status: 409 }]);
   }
 
   async decide(asked: CampaignRequest): Promise<PageAnswer> {

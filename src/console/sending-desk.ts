@@ -74,11 +74,7 @@ export class SendingDesk extends Desk {
     return this.start(asked, 'plan', { args: [jobFileOf(campaign)] });
   }
 
-  send(asked: JobRequest): Promise<PageAnswer> {
-    return this.inTurn(asked, () => this.#send(asked));
-  }
-
-  async #send(asked: JobRequest): Promise<PageAnswer> {
+  async send(asked: JobRequest): Promise<PageAnswer> {
     const { checked } = await this.checked(asked.campaign);
     const run = await findRun(asked.campaign, this.context);
     // A second click, a reload: it is on its way.
@@ -86,7 +82,7 @@ export class SendingDesk extends Desk {
       return { to: `/c/${asked.name}/run` };
     if (checked?.count === undefined || checked.isStale || asked.fields.plan !== checked.planSha256) {
       const message = 'This is another plan now. Look at it, and type its number.';
-      return { ...(await this.showCheck(asked, [{ message }])), status: 409 };
+      return this.showCheck(asked, [{ message, status: 409 }]);
     }
     if (!isTyped(asked, checked.count)) return this.showCheck(asked, [askFor(checked.count)]);
     return (await this.#approve(asked, checked)) ?? this.#apply(asked, checked.directory, checked.plan.id);
@@ -94,7 +90,7 @@ export class SendingDesk extends Desk {
 
   async #approve(asked: JobRequest, checked: Checked): Promise<PageAnswer | undefined> {
     const next = whatNext(asked, checked);
-    const refuse = async (wrong: Wrong) => ({ ...(await this.showCheck(asked, [wrong])), status: 403 });
+    const refuse = (wrong: Wrong) => this.showCheck(asked, [{ ...wrong, status: 403 }]);
     // Whatever made the plan: a check, corrected rows, a retry.
     if (asked.user !== undefined && !checked.plan.job.service.sandbox && checked.approvals.required === 0)
       return refuse(ALONE);
@@ -133,7 +129,7 @@ export class SendingDesk extends Desk {
   async showRun(asked: JobRequest, more: readonly Wrong[] = []): Promise<PageAnswer> {
     const { run, isStarting, wrong: faults } = await this.#running(asked.campaign);
     const wrong = [...more, ...faults];
-    if (isStarting) return waitPage(viewOf(asked, wrong), 'apply', 'run.json?beginning=1');
+    if (isStarting) return waitPage(viewOf(asked, wrong), 'apply');
     if (run === undefined) return wrong.length === 0 ? { to: `/c/${asked.name}/check` } : this.showCheck(asked, wrong);
     const id = fieldText(asked, 'run');
     const named = id === '' ? run : await findRun(asked.campaign, this.context, id);
@@ -143,13 +139,6 @@ export class SendingDesk extends Desk {
     const whole = await this.readWhole(asked.name, run);
     const earlier = await listEarlier(this.files, run, whole);
     return runPage(viewOf(asked, wrong), { ...shown, whole, waiting, earlier, isOne: id !== '' });
-  }
-
-  /** `beginning`: of the page that is shown until it has begun. */
-  async lookAtRun({ campaign, fields }: CampaignRequest): Promise<PageAnswer> {
-    const { run, isStarting } = await this.#running(campaign);
-    const isOver = !isStarting && (run?.runner === undefined || fields.beginning !== undefined);
-    return { json: { isOver, said: run?.said ?? 'Sending begins.' } };
   }
 
   /** One signal for each time that the lock was taken, after a look at who has it now. */

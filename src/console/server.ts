@@ -18,6 +18,7 @@ import {
 } from './access.js';
 import { CONSOLE_SCRIPT, CONSOLE_STYLE } from './assets.js';
 import { AudienceDesk } from './audience-desk.js';
+import { Campaigns } from './campaign.js';
 import { CampaignDesk } from './campaign-desk.js';
 import { Commands } from './commands.js';
 import {
@@ -31,7 +32,7 @@ import {
 } from './desk.js';
 import { FixDesk } from './fix-desk.js';
 import { HomeDesk } from './home-desk.js';
-import { type PageAnswer, refusedPage, signInPage, WORK } from './pages/layout.js';
+import { type PageAnswer, refusedPage, signInPage } from './pages/layout.js';
 import { sayPlainly } from './pages/wrong.js';
 import { RepairDesk } from './repair-desk.js';
 import { SendingDesk } from './sending-desk.js';
@@ -66,14 +67,14 @@ export async function startConsole(
 ): Promise<RunningConsole> {
   const access = new Access(join(directory, '.console'), { ...context.env, team });
   const commands = new Commands(runHere, context.env);
-  const desks = { directory, commands };
-  const home = new HomeDesk(desks, context);
-  const desk = new CampaignDesk(desks, context);
-  const audience = new AudienceDesk(desks, context);
-  const timing = new TimingDesk(desks, context);
-  const sending = new SendingDesk(desks, context);
-  const repair = new RepairDesk(desks, context);
-  const fixing = new FixDesk(desks, context);
+  const campaigns = new Campaigns(directory, context.env.files);
+  const home = new HomeDesk(campaigns, commands, context);
+  const desk = new CampaignDesk(campaigns, commands, context);
+  const audience = new AudienceDesk(campaigns, commands, context);
+  const timing = new TimingDesk(campaigns, commands, context);
+  const sending = new SendingDesk(campaigns, commands, context);
+  const repair = new RepairDesk(campaigns, commands, context);
+  const fixing = new FixDesk(campaigns, commands, context);
   const routerOptions = { maxParamLength: 300 };
   const app = fastify({ bodyLimit: MOST_FORM_BYTES, forceCloseConnections: true, routerOptions });
   const sessions = new WeakMap<object, Visit>();
@@ -141,42 +142,41 @@ export async function startConsole(
     app.post(path, async (request, reply) => {
       const fields = await readForm(request);
       const session = sessionOf(request);
-      const refused = isSame(fields.token, session.formToken) ? refuseRole(session, role) : OTHER_VISIT;
+      const refused = refuseVisit(session, fields.token, role);
       return sendPage(reply, refused ?? (await act(readAsked(request, fields, session))));
     });
   const within = (act: Respond<CampaignRequest>): Respond<PageRequest> => {
-    return async (asked) => act({ ...asked, campaign: await desk.find(asked.name) });
+    return async (asked) => act({ ...asked, campaign: await campaigns.find(asked.name) });
   };
-  const routes = <Request>(base: string, prepare: (act: Respond<Request>) => Respond<PageRequest>) => ({
-    page: (path: string, show: Respond<Request>) => onPage(`${base}${path}`, prepare(show)),
-    form: (path: string, act: Respond<Request>) => onForm(`${base}${path}`, prepare(act)),
+  const inTurn = (act: Respond<PageRequest>): Respond<PageRequest> => {
+    return (asked) => campaigns.inTurn(asked.name, () => act(asked));
+  };
+  const routes = <Request>(prepare: (act: Respond<Request>) => Respond<CampaignRequest>) => ({
+    page: (path: string, show: Respond<Request>) => onPage(`/c/:name${path}`, within(prepare(show))),
+    form: (path: string, act: Respond<Request>) => onForm(`/c/:name${path}`, inTurn(within(prepare(act)))),
   });
-  const all = routes<PageRequest>('', (act) => act);
-  const campaign = routes('/c/:name', within);
-  const job = routes<JobRequest>('/c/:name', (act) => within(givenJob(act)));
-  const draft = routes<CampaignRequest>('/c/:name', (act) => within(unlessHandWritten(act)));
-  const edited = routes<JobRequest>('/c/:name', (act) => within(unlessHandWritten(givenJob(act))));
+  const campaign = routes<CampaignRequest>((act) => act);
+  const job = routes(givenJob);
+  const draft = routes<CampaignRequest>(unlessHandWritten);
+  const edited = routes<JobRequest>((act) => unlessHandWritten(givenJob(act)));
 
-  all.page('/', (asked) => home.showHome(asked));
-  all.form('/new', (asked) => home.create(asked));
-  all.page('/people', (asked) => home.showPerson(asked));
+  onPage('/', (asked) => home.showHome(asked));
+  onForm('/new', (asked) => home.create(asked));
+  onPage('/people', (asked) => home.showPerson(asked));
   // A look: by a form, so that no address has the number.
   onForm('/people', (asked) => home.showPerson(asked), 'viewer');
-  all.form('/people/opt', (asked) => home.optPerson(asked));
-  all.page('/settings', (asked) => home.showSettings(asked, team));
+  onForm('/people/opt', (asked) => home.optPerson(asked));
+  onPage('/settings', (asked) => home.showSettings(asked, team));
   campaign.page('', (asked) => desk.showTasks(asked));
   campaign.page('/file', (asked) => desk.showFile(asked));
   draft.form('/file', (asked) => desk.chooseFile(asked));
-  draft.form('/upload', (asked) => desk.chooseFile(asked));
   campaign.page('/slices', (asked) => desk.findUpload(asked));
   campaign.page('/columns', (asked) => desk.showColumns(asked));
   draft.form('/columns', (asked) => desk.chooseColumn(asked));
-  campaign.form('/columns.json', (asked) => desk.countNumbers(asked));
   edited.page('/message', (asked) => desk.showMessage(asked));
   edited.form('/message', (asked) => desk.writeMessage(asked));
   edited.page('/who', (asked) => audience.showWho(asked));
   edited.form('/who', (asked) => audience.write(asked));
-  job.form('/who.json', (asked) => audience.count(asked));
   edited.page('/when', (asked) => timing.showWhen(asked));
   edited.form('/when', (asked) => timing.write(asked));
   job.form('/live', (asked) => desk.makeLive(asked));
@@ -186,16 +186,16 @@ export async function startConsole(
   job.form('/check', (asked) => sending.check(asked));
   job.form('/send', (asked) => sending.send(asked));
   job.page('/run', (asked) => sending.showRun(asked));
-  campaign.page('/run.json', (asked) => sending.lookAtRun(asked));
   campaign.form('/stop', (asked) => sending.stop(asked));
   job.form('/go-on', (asked) => sending.goOn(asked));
   campaign.page('/out/:output', (asked) => sending.openOutput(asked));
-  campaign.page('/fix', (asked) => fixing.show(asked));
+  // A look writes down what is left, for the forms.
+  onPage('/c/:name/fix', inTurn(within((asked) => fixing.show(asked))));
   campaign.form('/fix', (asked) => fixing.save(asked));
   campaign.form('/fix/put', (asked) => fixing.putBack(asked));
   campaign.form('/fix/check', (asked) => fixing.check(asked));
   campaign.form('/fix/upload', (asked) => fixing.upload(asked));
-  campaign.page('/fix.csv', (asked) => fixing.download(asked));
+  onPage('/c/:name/fix.csv', inTurn(within((asked) => fixing.download(asked))));
   campaign.page('/doubt', (asked) => repair.showDoubt(asked));
   campaign.form('/doubt', (asked) => repair.decide(asked));
   campaign.form('/doubt/export', (asked) => repair.takeExport(asked));
@@ -203,15 +203,12 @@ export async function startConsole(
   campaign.form('/retry', (asked) => repair.retry(asked));
   campaign.page('/take-back', (asked) => repair.showTakeBack(asked));
   campaign.form('/take-back', (asked) => repair.takeBack(asked));
-  for (const work of ['plan', 'test', 'settle', 'cancel'] as const)
-    campaign.page(`/${WORK[work].page}.json`, (asked) => desk.lookAt(asked, work));
   app.put('/c/:name/slices', { bodyLimit: SLICE_BYTES }, async (request, reply) => {
     const session = sessionOf(request);
-    if (!isSame(request.headers['x-volley-token'], session.formToken))
-      return sendPage(reply, { status: 403, json: { said: 'This page is of another visit. Load it again.' } });
     const asked = readAsked(request, request.query as FormFields, session);
     const take = within((of) => desk.takeSlice(of, request.body as Buffer));
-    return sendPage(reply, refuseRole(session, 'author') ?? (await take(asked)));
+    const refused = refuseVisit(session, request.headers['x-volley-token'], 'author');
+    return sendPage(reply, refused ?? (await take(asked)));
   });
   app.post('/leave', async (request, reply) => {
     const { token } = await readForm(request);
@@ -247,7 +244,9 @@ const OTHER_VISIT = refusedPage(
   'Nothing was done. Go back, load the page again, and do it once more.',
 );
 
-function refuseRole({ user }: Visit, role: Role): PageAnswer | undefined {
+/** `token`: that the form of a page carries. */
+function refuseVisit({ user, formToken }: Visit, token: unknown, role: Role): PageAnswer | undefined {
+  if (!isSame(token, formToken)) return OTHER_VISIT;
   if (may(user, role)) return undefined;
   const said = `You are ${user?.role} here; this takes ${role === 'author' ? 'an author' : 'an approver'}. Nothing was done.`;
   return refusedPage(403, 'This is for others', said);
@@ -276,11 +275,10 @@ async function readForm({ headers, body }: FastifyRequest): Promise<FormFields> 
   return Object.fromEntries(await Promise.all(entries));
 }
 
-async function sendPage(reply: FastifyReply, { status = 200, page = '', said, to, file, ...answer }: PageAnswer) {
+async function sendPage(reply: FastifyReply, { status = 200, page, json, to, file }: PageAnswer) {
   if (to !== undefined) return reply.redirect(to, 303);
-  const json =
-    answer.json ?? (said !== undefined && reply.request.headers.accept === 'application/json' ? { said } : undefined);
-  if (json !== undefined) return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(json));
+  if (json !== undefined && (page === undefined || reply.request.headers.accept === 'application/json'))
+    return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(json));
   if (file === undefined) return reply.code(status).type('text/html; charset=utf-8').send(page);
   const { path, name } = file;
   if (name.endsWith('.html')) {

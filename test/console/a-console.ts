@@ -26,6 +26,7 @@ interface Started {
 }
 
 const TIMEOUT_MS = 120_000;
+const SCRIPT = { accept: 'application/json' };
 
 /** One that the tests of a `describe` share, open in a browser. */
 export function openAConsole(env?: Asking): AConsole {
@@ -115,8 +116,13 @@ export class AConsole {
   }
 
   /** A form of one of its pages. */
-  post(path: string, fields: Asking = {}): Promise<Answer> {
-    return this.ask(path, { fields: { token: this.#token, ...fields } });
+  post(path: string, fields: Asking = {}, headers: Asking = {}): Promise<Answer> {
+    return this.ask(path, { fields: { token: this.#token, ...fields }, headers });
+  }
+
+  /** What a page says while a form of it is filled in. */
+  async count(path: string, fields: Asking): Promise<string> {
+    return JSON.parse((await this.post(path, { ...fields, count: '1' }, SCRIPT)).text).said;
   }
 
   /** A form with a file. */
@@ -180,28 +186,28 @@ export class AConsole {
 
   /** The same of a check that was begun. */
   async checked(name: string): Promise<Answer & { plan: string }> {
-    await this.until(`/c/${name}/check.json`);
+    await this.until(`/c/${name}/check`);
     const page = await this.ask(`/c/${name}/check`);
     return { ...page, plan: fieldOf(page, 'plan') };
   }
 
   /** Its page, once the run is at rest. */
   async ended(name: string): Promise<Answer> {
-    await this.until(`/c/${name}/run.json`);
+    await this.until(`/c/${name}/run`);
     return this.ask(`/c/${name}/run`);
   }
 
   /** The page of the test, once that is over. */
   async tested(name: string): Promise<Answer> {
-    await this.until(`/c/${name}/test.json`);
+    await this.until(`/c/${name}/test`);
     return this.ask(`/c/${name}/test`);
   }
 
   /** What a page waits for is over. */
   async until(path: string): Promise<void> {
     for (;;) {
-      const answer = await this.ask(path);
-      if (answer.status !== 200 || JSON.parse(answer.text).isOver) return;
+      const { to, text } = await this.ask(path, { headers: SCRIPT });
+      if (to !== undefined || !text.startsWith('{"title"') || JSON.parse(text).said === undefined) return;
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
   }

@@ -89,8 +89,7 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     const sha256 = fieldOf(shown, 'sha256');
     const path = console.write('stop.csv', 'phone\n+6591234003\n');
     const tick = { '["agreed","yes"]': 'on' };
-    const counted = await console.post('/c/who/who.json', tick);
-    expect(JSON.parse(counted.text).said).toBe('In: 2 of the first 4 rows. agreed: yes leaves 2.');
+    expect(await console.count('/c/who/who', tick)).toBe('In: 2 of the first 4 rows. agreed: yes leaves 2.');
     expectSaid(await console.post('/c/who/who', { sha256, ...tick, '["agreed",""]': 'on' }), 422, 'tick blank alone');
     expectSaid(await console.post('/c/who/who', { sha256, path: '/nowhere.csv' }), 422, 'no file /nowhere.csv');
 
@@ -132,7 +131,7 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     const press = () => console.post('/c/sample/go-on', { stage: '1', count: '18' });
     await Promise.all([press(), press()]);
     // It begins, and its page will follow; or it can be stopped; or it is over.
-    expect((await console.ask('/c/sample/run')).text).toMatch(/run\.json\?beginning=1|Stop for now|<h1>Report/);
+    expect((await console.ask('/c/sample/run')).text).toMatch(/Sending begins|Stop for now|<h1>Report/);
     expect(textOf(await console.ended('sample'))).toContain('the service accepted 20 messages');
     await press();
     await console.ended('sample');

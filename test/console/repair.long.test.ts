@@ -36,11 +36,11 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     expect((await decide({ count: '3', run: 'another' })).status).toBe(409);
     const foreign = await console.upload('/c/doubt/doubt/export', 'export.csv', 'a,b\n1,2\n', { run });
     expect(foreign.to).toBe('/c/doubt/doubt');
-    await console.until('/c/doubt/doubt.json');
+    await console.until('/c/doubt/doubt');
     expect(await console.textAt('/c/doubt/doubt')).toMatch(/There is a problem .*export-export\.csv/);
     const both = await Promise.all([decide({ count: '3' }), decide({ count: '3' })]);
     expect(both.map(({ status }) => status)).toEqual([303, 303]);
-    await console.until('/c/doubt/doubt.json');
+    await console.until('/c/doubt/doubt');
     expect((await console.ask('/c/doubt/doubt')).to).toBe('/c/doubt/run');
     expect(await console.textAt('/c/doubt/run')).toContain('Every row is accounted for.');
     expect(await destinationsIn(sandbox)).toEqual(numbersOf(3));
@@ -53,7 +53,7 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     const page = await console.ask('/c/lost/doubt');
     const run = /name="run" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
     await console.post('/c/lost/doubt', { run, assume: 'not-sent', count: '3' });
-    await console.until('/c/lost/doubt.json');
+    await console.until('/c/lost/doubt');
     const report = await console.ask('/c/lost/run');
     expect(textOf(report)).toContain('Plan the 3 that were not sent');
     await console.post('/c/lost/retry', { run: fieldOf(report, 'run'), only: 'not-sent' });

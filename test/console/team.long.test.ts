@@ -58,7 +58,7 @@ describe('a console that several people share', { timeout: TIMEOUT_MS }, () => {
   test('shows all to a viewer, and does nothing for one', async () => {
     await be('Vera');
     expect((await console.ask('/')).status).toBe(200);
-    for (const path of ['/new', '/c/x/file', '/c/x/upload', '/c/x/check', '/c/x/send', '/c/x/stop', '/c/x/go-on']) {
+    for (const path of ['/new', '/c/x/file', '/c/x/check', '/c/x/send', '/c/x/stop', '/c/x/go-on']) {
       const answer = await console.post(path, { name: 'of-vera' });
       expect([path, answer.status, textOf(answer)]).toEqual([
         path,

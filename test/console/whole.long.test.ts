@@ -134,7 +134,7 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
     expect((await console.post('/c/later/take-back', { ...form, run: 'another' })).status).toBe(409);
     const press = () => console.post('/c/later/take-back', form);
     expect((await Promise.all([press(), press()])).map(({ status }) => status)).toEqual([303, 303]);
-    await console.until('/c/later/take-back.json');
+    await console.until('/c/later/take-back');
     expect(await console.textAt('/c/later/take-back')).toContain('3 messages taken back.');
     expect((await press()).to).toBe('/c/later/take-back');
     const whole = await console.textAt('/c/later/run');

@@ -38,7 +38,7 @@ ${renderFileField(view, 'Add a list', PEOPLE_FILES, 'A file of their numbers: CS
   return renderPage(view, {
     title: 'Who',
     body: html`<h1>Who gets it</h1>
-${renderForm(view, 'who', form, html`${MULTIPART} data-count="${view.at}/who.json"`)}`,
+${renderForm(view, 'who', form, html`${MULTIPART} data-count`)}`,
     command: 'volley check job.yaml',
   });
 }

@@ -74,7 +74,7 @@ export function filePage(view: View, { file }: CampaignFolder): PageAnswer {
     title: 'File',
     body: html`<h1>The file of people</h1>
 <p>CSV or Excel, as your tool exports it: one row a person, with a column of phone numbers.</p>${chosen}
-${renderForm(view, 'upload', upload, html`${MULTIPART} data-slices="${view.at}/slices"`)}
+${renderForm(view, 'file', upload, html`${MULTIPART} data-slices="${view.at}/slices"`)}
 <h2>Or a file on this machine</h2>
 ${renderForm(view, 'file', html`${path}<button class="quiet">Use this file</button>`)}`,
     command: 'volley init people.csv',
@@ -122,6 +122,7 @@ function commandOf(chosen: string, country: string): string {
 
 export function columnsPage(view: View, { file = '', sheet }: CampaignFolder, shown: ColumnsShown): PageAnswer {
   const { sheets = [], columns, samples, chosen, country } = shown;
+  const said = describeNumbers(shown);
   const doubt = findDoubt(shown) ?? '';
   const isAsked = view.wrong.some(({ message }) => message === doubt);
   const sure = isAsked
@@ -133,18 +134,19 @@ export function columnsPage(view: View, { file = '', sheet }: CampaignFolder, sh
     .map((column, at) => [column, (samples[at] ?? []).map((cell) => cell.slice(0, MOST_SAMPLE)).join(' · ')]);
   const table = renderTable({ name: 'The first rows of each column', columns: ['column', 'first rows'] }, first);
   const form = html`${sheets.length > 1 && sheet !== undefined ? renderSheets(view, sheets, sheet) : NOTHING}<p class="field"><label for="destination">Phone numbers</label><select id="destination" name="destination">${none}${renderOptions(columns, chosen)}</select></p>
-${renderField(view, { id: 'country', label: 'Country of numbers without +', hint: 'Such as Singapore, or SG. Leave it empty where all numbers begin with +, or a column says the country of each.', value: country, attributes: html` maxlength="60"` })}<p class="lead" role="status" data-counted>${describeNumbers(shown)}</p><button>Save and go on</button> <button class="quiet" name="count" value="1">Count again</button>${sure}`;
-  return renderPage(view, {
+${renderField(view, { id: 'country', label: 'Country of numbers without +', hint: 'Such as Singapore, or SG. Leave it empty where all numbers begin with +, or a column says the country of each.', value: country, attributes: html` maxlength="60"` })}<p class="lead" role="status" data-counted>${said}</p><button>Save and go on</button> <button class="quiet" name="count" value="1">Count again</button>${sure}`;
+  const page = renderPage(view, {
     title: 'Columns',
     body: html`<h1>Which column has the phone numbers?</h1>
-${renderForm(view, 'columns', form, html` data-count="${view.at}/columns.json"`)}
+${renderForm(view, 'columns', form, html` data-count`)}
 <h2>What is in ${basename(file)}</h2>${table}${columns.length > MOST_COLUMNS ? html`<p class="dim">The first ${MOST_COLUMNS} of ${columns.length} columns.</p>` : NOTHING}`,
     command: commandOf(chosen, country),
   });
+  return { ...page, json: { said } };
 }
 
 /** What speaks for a column. */
-export function describeNumbers({ numbers: [best, ...others], rows }: ColumnsShown): string {
+function describeNumbers({ numbers: [best, ...others], rows }: ColumnsShown): string {
   if (best === undefined) return 'No column looks like one of phone numbers.';
   const read = [
     ...(best.countryColumn === undefined ? [] : [`of the country in ${best.countryColumn}`]),

@@ -8,9 +8,8 @@ import { NO_VIEW, renderWrong, type View } from './wrong.js';
 export interface PageAnswer {
   readonly status?: number;
   readonly page?: string;
-  /** `said`: what is wrong, where a script asked. */
+  /** What a script gets in the place of the page. */
   readonly json?: object;
-  readonly said?: string;
   readonly to?: string;
   readonly file?: { readonly path: string; readonly name: string };
 }
@@ -19,11 +18,11 @@ interface PageParts {
   readonly title: string;
   readonly body: Html;
   readonly command?: string;
-  /** Where no script does it, it is asked for again every few seconds. */
-  readonly refreshes?: boolean;
+  /** What stands on top of a page of what is under way, and the work that leads to it: it is asked for again until it is another page. */
+  readonly live?: { readonly work: Work; readonly said: string };
 }
 
-export function renderPage(view: View, { title, body, command, refreshes = false }: PageParts): PageAnswer {
+export function renderPage(view: View, { title, body, command, live }: PageParts): PageAnswer {
   const { campaign, wrong } = view;
   const banner =
     campaign === undefined
@@ -38,7 +37,7 @@ export function renderPage(view: View, { title, body, command, refreshes = false
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-${refreshes ? html`<noscript><meta http-equiv="refresh" content="3"></noscript>` : NOTHING}
+${live === undefined ? NOTHING : html`<noscript><meta http-equiv="refresh" content="3"></noscript>`}
 <title>${wrong.length > 0 ? 'Error: ' : ''}${title} – Volley</title>
 <link rel="stylesheet" href="/assets/console.css">
 <script src="/assets/console.js" defer></script>
@@ -47,13 +46,14 @@ ${refreshes ? html`<noscript><meta http-equiv="refresh" content="3"></noscript>`
 <a class="skip" href="#main">Skip to the content</a>
 <header><nav aria-label="Volley"><a class="brand" href="/">Volley</a>${campaign === undefined ? NOTHING : html` <a href="${view.at}">${campaign.name}</a>`}${renderVisitor(view)}</nav>${banner}</header>
 ${renderSteps(view, title)}<main id="main" tabindex="-1">
-${renderWrong(wrong)}${body}
+${renderWrong(wrong)}${live === undefined ? NOTHING : html`<h1>${title}</h1><p class="lead" role="status" data-title="${title}" data-live="${view.at}/${WORK[live.work].page}">${live.said}</p>`}${body}
 ${command === undefined ? NOTHING : html`<footer>In the terminal: <code>${command}</code></footer>`}
 </main>
 </body>
 </html>
 `;
-  return { status: wrong.length > 0 ? (wrong[0]?.status ?? 422) : 200, page: showHidden(page.text) };
+  const status = wrong.length > 0 ? (wrong[0]?.status ?? 422) : 200;
+  return { status, page: showHidden(page.text), json: { title, said: live?.said } };
 }
 
 /** Of a campaign, in their order: each is the title and the address of a page. */
@@ -90,7 +90,7 @@ export const WORK = {
   apply: {
     page: 'run',
     did: 'started sending',
-    title: 'Sending',
+    title: 'Sending begins',
     said: 'Sending begins.',
     next: 'In a few seconds this page shows how far it is and how long it takes, and at its end the report.',
     command: 'volley status job.yaml',
@@ -115,11 +115,10 @@ export const WORK = {
 
 export type Work = keyof typeof WORK;
 
-/** Until a command has ended, or a run begun: `lives` is where a script asks for it. */
-export function waitPage(view: View, work: Work, lives: string = `${WORK[work].page}.json`): PageAnswer {
+/** Until a command has ended, or a run begun. */
+export function waitPage(view: View, work: Work): PageAnswer {
   const { title, said, next, command } = WORK[work];
-  const body = html`<h1>${title}</h1><p class="lead" role="status" data-live="${view.at}/${lives}">${said}</p><p>${next}</p>${renderLeaving(view)}`;
-  return renderPage(view, { title, refreshes: true, body, command });
+  return renderPage(view, { title, live: { work, said }, body: html`<p>${next}</p>${renderLeaving(view)}`, command });
 }
 
 export function renderLeaving({ at, campaign }: View): Html {
@@ -175,5 +174,5 @@ export function signInPage(name?: string): PageAnswer {
 /** What stands for a page that is not shown. */
 export function refusedPage(status: number, title: string, said: string): PageAnswer {
   const body = html`<h1>${title}</h1><p class="lead">${said}</p><p><a href="/">All campaigns</a></p>`;
-  return { ...renderPage(NO_VIEW, { title, body }), status, said };
+  return { ...renderPage(NO_VIEW, { title, body }), status, json: { said } };
 }

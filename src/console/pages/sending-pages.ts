@@ -165,18 +165,16 @@ type ShownRun = FoundRun & {
 export function runPage(view: View, run: ShownRun): PageAnswer {
   const { runner, summary, plan } = run;
   if (summary !== undefined && runner === undefined) return endPage(view, { ...run, summary });
-  const isOver = runner === undefined;
-  const title = isOver ? (run.isFinished ? 'Sent' : 'Stopped') : 'Sending';
-  const stop = runner?.isHere === true ? renderForm(view, 'stop', html`<button>Stop for now</button>`) : NOTHING;
-  return renderPage(view, {
-    title,
-    refreshes: !isOver,
-    body: html`<h1>${title}</h1>
-<p class="lead" role="status"${isOver ? NOTHING : html` data-live="${view.at}/run.json"`}>${run.said}</p>
-${isOver ? html`${renderOutcomeBar(run.balance)}${renderMore(view, run)}` : stop}
-${isOver ? NOTHING : html`<p>At the end the report stands here.</p>${renderLeaving(view)}`}<p class="dim">Run ${plan.id}.</p>`,
-    command: WORK.apply.command,
-  });
+  const id = html`<p class="dim">Run ${plan.id}.</p>`;
+  const { command } = WORK.apply;
+  if (runner !== undefined) {
+    const stop = runner.isHere ? renderForm(view, 'stop', html`<button>Stop for now</button>`) : NOTHING;
+    const body = html`${stop}<p>At the end the report stands here.</p>${renderLeaving(view)}${id}`;
+    return renderPage(view, { title: 'Sending', live: { work: 'apply', said: run.said }, body, command });
+  }
+  const title = run.isFinished ? 'Sent' : 'Stopped';
+  const body = html`<h1>${title}</h1><p class="lead" role="status">${run.said}</p>${renderOutcomeBar(run.balance)}${renderMore(view, run)}${id}`;
+  return renderPage(view, { title, body, command });
 }
 
 function endPage(view: View, run: ShownRun & { readonly summary: Summary }): PageAnswer {
