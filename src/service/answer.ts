@@ -38,13 +38,25 @@ export function readRetryAfterMs(response: Response, nowMs: number): number | un
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }
 
-/** The body as JSON; undefined when it is empty or something else. */
+/**
+ * The body as JSON, with a byte order mark or without; undefined when it is empty or something else. An integer that a
+ * number would round, such as an id of 64 bits, is its digits as text.
+ */
 export function readJsonBody(response: Response): unknown {
   try {
-    return JSON.parse(response.body.toString('utf8'));
+    return JSON.parse(quoteLongIntegers(response.body.toString('utf8').replace(/^\uFEFF/, '')));
   } catch {
     return undefined;
   }
+}
+
+/** A text without its end matches, too: else a body of many would take the square of its length. */
+const TEXT_OR_LONG_INTEGER = /"[^"\\]*(?:\\[\s\S]?[^"\\]*)*(?:"|$)|(?<![\w.+-])-?\d{16,}(?![\w.])/g;
+
+function quoteLongIntegers(json: string): string {
+  if (!/\d{16}/.test(json)) return json;
+  const isExact = (token: string) => token.startsWith('"') || Number.isSafeInteger(Number(token));
+  return json.replace(TEXT_OR_LONG_INTEGER, (token) => (isExact(token) ? token : `"${token}"`));
 }
 
 // What stands in a body: each reader returns the value, or undefined for another type.
@@ -60,22 +72,23 @@ export function readInteger(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** An identifier, which the service writes as text or as a number. */
-export function readId(value: unknown): string | undefined {
-  return typeof value === 'number' ? readInteger(value)?.toString() : readText(value);
+/** An identifier, which the service writes as text or as a number: the first of the fields that may have it. */
+export function readId(...fields: readonly unknown[]): string | undefined {
+  return fields
+    .map((value) => (typeof value === 'number' ? readInteger(value)?.toString() : readText(value)))
+    .find(Boolean);
 }
 
-/** A time in ISO 8601, as it stands. */
-export function readTime(value: unknown): string | undefined {
-  const text = readText(value);
-  return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text;
+/** A time in ISO 8601, as it stands: the first of the fields that may have it. */
+export function readTime(...fields: readonly unknown[]): string | undefined {
+  return fields.map(readText).find((text) => text !== undefined && !Number.isNaN(Date.parse(text)));
 }
 
-/** An optional body: an object, empty without a body; undefined for anything else, such as a page. */
+/** An optional body: an object, which is empty where the body says nothing; undefined for what is not JSON, such as a page. */
 export function readObjectOrNothing(response: Response): Record<string, unknown> | undefined {
-  if (response.body.length === 0) return {};
-  const body = readJsonBody(response);
-  return isObject(body) ? body : undefined;
+  const isBlank = response.body.toString('latin1').trim() === '';
+  const body = isBlank ? {} : readJsonBody(response);
+  return body === undefined || isObject(body) ? body : {};
 }
 
 /**

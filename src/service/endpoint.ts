@@ -67,12 +67,12 @@ export function buildRequest(
   const asked = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
   );
-  const accept = area === 'gateway' ? GATEWAY_ACCEPT : 'application/json';
+  const headers = { ...HEADERS, accept: area === 'gateway' ? GATEWAY_ACCEPT : 'application/json' };
   return {
     method,
     base: bases[area],
     path: path.replace(/\{(\w+)\}/g, fill) + (asked.length === 0 ? '' : `?${asked.join('&')}`),
-    headers: body === undefined ? { accept } : { accept, 'content-type': 'application/json' },
+    headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
     body: body === undefined || Buffer.isBuffer(body) ? body : writeBody(body, call),
   };
 }
@@ -84,6 +84,9 @@ function writeBody(body: object, call: string): Buffer {
     throw new UserError('bad-input', `Cannot ${call}: it cannot be written as JSON: ${(error as Error).message}`);
   }
 }
+
+/** RFC 9110: who asks (10.1.5); and an answer may come compressed to one who does not say otherwise (12.5.3). */
+const HEADERS = { 'user-agent': 'volley', 'accept-encoding': 'identity' };
 
 /** Ids allowed in a path: `..` survives encoding, so check before encoding. */
 export const PATH_ID = /^(?!\.{1,2}$)[\w.~:=+@-]{1,200}$/;

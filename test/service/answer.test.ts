@@ -39,6 +39,29 @@ test('a body that is not JSON is undefined, and never an error', () => {
   expect(readJsonBody(aResponse({ a: 1 }))).toEqual({ a: 1 });
 });
 
+test.each([
+  ['{"a":9007199254740993}', { a: '9007199254740993' }],
+  ['[ -9007199254740993,9007199254740991]', ['-9007199254740993', 9007199254740991]],
+  ['{"a":1594918006814947,"b":[9223372036854775807]}', { a: 1594918006814947, b: ['9223372036854775807'] }],
+  // Texts and fractions hold digits, too.
+  ['{"a":"x, 9007199254740993, \\", 9007199254740993]"}', { a: 'x, 9007199254740993, ", 9007199254740993]' }],
+  [
+    '{"a":0.12345678901234567,"b":1.5e+20,"c":9007199254740993}',
+    { a: Number('0.12345678901234567'), b: 1.5e20, c: '9007199254740993' },
+  ],
+  ['{"a":12345678901234567.5,"b":1e22}', { a: Number('12345678901234567.5'), b: 1e22 }],
+  ['{"9007199254740993":1}', Object.fromEntries([['9007199254740993', 1]])],
+])('of %s every digit of an integer is read', (text, body) => {
+  expect(readJsonBody(aResponse(text))).toEqual(body);
+});
+
+test.each(['"\\\n', '"', '1234567890123456,'])(
+  'a body of many %j is read in time that grows with its length',
+  (piece) => {
+    expect(readJsonBody(aResponse(`[1234567890123456,${piece.repeat(200_000)}`))).toBeUndefined();
+  },
+);
+
 const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0);
 
 test.each<[retryAfter: string | string[] | undefined, delayMs: number | undefined]>([

@@ -23,10 +23,11 @@ const basic = (token: string) => ({ authorization: `Basic ${Buffer.from(`acme:${
 /** Contract, "Authentication", and the forms of an answer. */
 function headersOf(area: string, method: string, body: string) {
   const accept = area === 'gateway' ? 'application/hal+json' : 'application/json';
-  const type = body === '' ? {} : { 'content-type': 'application/json' };
-  if (area === 'campaign') return { accept, ...type, ...basic(method === 'GET' ? 'data-token' : 'action-token') };
+  const asked = { accept, 'accept-encoding': 'identity', 'user-agent': 'volley' };
+  const all = body === '' ? asked : { ...asked, 'content-type': 'application/json' };
+  if (area === 'campaign') return { ...all, ...basic(method === 'GET' ? 'data-token' : 'action-token') };
   const hasOwnHeader = area === 'gateway' || area === 'chat';
-  return { accept, ...type, ...(hasOwnHeader ? { 'x-api-key': 'k-2' } : { authorization: 'Bearer k-1' }) };
+  return { ...all, ...(hasOwnHeader ? { 'x-api-key': 'k-2' } : { authorization: 'Bearer k-1' }) };
 }
 
 const PASSING_LANE: CallLane = {

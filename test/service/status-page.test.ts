@@ -7,7 +7,7 @@ import { oneIn } from '../one-in.js';
 import { readPage, readRows, readSection } from '../pages/page.js';
 import { anSmsStep, makeAPlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, reportOf, response } from '../run/a-run.js';
-import { ownError } from './an-answer.js';
+import { aResponse, ownError } from './an-answer.js';
 
 const SECTION = readSection(readPage('jobs/reference/limits-and-answers.md'), 'What an answer means');
 /** What happened, in the page's words: the first column of its table. */
@@ -100,7 +100,7 @@ async function figuresOf(kind: ActionStepKind, status: number, isOwn: boolean): 
     if (call.path.includes('/batch')) return messages.transport.send(call, signal);
     if (call.method === 'GET') return response(200, { campaign: RUNNING });
     asked += 1;
-    if (asked === 1) return response(status, isOwn ? ownError(kind, 1000, 'as the test wants it') : '');
+    if (asked === 1) return aResponse(isOwn ? ownError(kind, 1000, 'as the test wants it') : '<html>', status);
     return response(200, { message: 'changed', parsed: 'done' });
   };
   await aRun({ made, service: { transport: { ...messages.transport, send } } });

@@ -1,6 +1,6 @@
 import { isObject } from '../../domain/is-object.js';
 import { ENDPOINTS } from '../../domain/service-facts.js';
-import { isAnotherNumber, type Response, readJsonBody, readNamedNumber } from '../answer.js';
+import { isAnotherNumber, type Response, readId, readJsonBody, readNamedNumber, readText } from '../answer.js';
 import { defineEndpoint } from '../endpoint.js';
 
 /** A contact as it is posted. Contract: "Contact (creation request body)". */
@@ -32,8 +32,8 @@ export function readContactAnswer(response: Response, body: unknown = readJsonBo
   const { id, addresses } = isObject(body) ? body : {};
   const header = response.headers.location;
   const location = (Array.isArray(header) ? header[0] : header) ?? '';
-  const fromLocation = /\/contacts\/([^/?#]+)$/.exec(location)?.[1];
-  const fromBody = typeof id === 'number' || (typeof id === 'string' && id !== '') ? String(id) : undefined;
+  const fromLocation = LOCATION.exec(location)?.[1];
+  const fromBody = readId(id);
   if (fromBody !== undefined && fromLocation !== undefined && fromBody !== fromLocation) return undefined;
   const contactId = fromBody ?? fromLocation;
   if (contactId === undefined) return undefined;
@@ -48,9 +48,13 @@ export function readContactAnswer(response: Response, body: unknown = readJsonBo
   };
 }
 
+/** The contract does not show its form: an address, a path, or the id alone, with or without more behind it. */
+const LOCATION = /(?:^|\/contacts\/)([^/?#]+)\/?(?:[?#].*)?$/i;
+
 /** The service drops the plus of a number. */
 function foldAddress(address: unknown): string[] {
-  return typeof address === 'string' ? [address.trim().replace(/^\+/, '').toLowerCase()] : [];
+  const text = readText(address)?.trim().replace(/^\+/, '').toLowerCase();
+  return text === undefined ? [] : [text];
 }
 
 /** Fields that the service keeps as sent, beside the addresses. */

@@ -65,7 +65,7 @@ function readNewId(response: Response, name: string, field: string): string | un
   const body = readJsonBody(response);
   if (!isObject(body)) return undefined;
   const named = readText(body.name);
-  if (named === name) return readId(body.id ?? body[field]);
+  if (named === name) return readId(body.id, body[field]);
   return named === undefined ? readId(body[field]) : undefined;
 }
 
@@ -157,7 +157,7 @@ export const sendMessage = defineEndpoint(
     return {
       conversationId,
       /** Undefined where the service gave none. */
-      messageId: readId(body.messageId ?? body.id),
+      messageId: readId(body.messageId, body.id),
     };
   },
 );
@@ -165,7 +165,7 @@ export const sendMessage = defineEndpoint(
 /** The answer to a creation; undefined for a body that does not say which conversation it is. */
 export function readConversationBody(body: unknown) {
   if (!isObject(body)) return undefined;
-  const conversationId = readId(body.conversationId ?? body.id);
+  const conversationId = readId(body.conversationId, body.id);
   if (conversationId === undefined) return undefined;
   return {
     conversationId,

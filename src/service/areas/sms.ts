@@ -1,7 +1,7 @@
 import { UserError } from '../../domain/errors.js';
 import { isObject } from '../../domain/is-object.js';
 import { ENDPOINTS } from '../../domain/service-facts.js';
-import { readId, readJsonBody } from '../answer.js';
+import { readId, readInteger, readJsonBody, readText } from '../answer.js';
 import { defineEndpoint } from '../endpoint.js';
 
 /** A batch as it is posted. Contract: "SMS batch request body". */
@@ -55,7 +55,7 @@ export const cancelBatch = defineEndpoint(
   (ids: { readonly batchId: string }) => ({ ids }),
   (response) => {
     const body = readJsonBody(response);
-    const cancelledCount = isObject(body) ? countOf(body.cancelledCount) : undefined;
+    const cancelledCount = isObject(body) ? readInteger(body.cancelledCount) : undefined;
     return cancelledCount === undefined ? undefined : { cancelledCount };
   },
 );
@@ -70,32 +70,24 @@ export function readSmsBatchAnswer(body: unknown) {
   const { messages } = body;
   if (!Array.isArray(messages) && messages !== null && messages !== undefined) return undefined;
   return {
-    batchId: textOf(body.batchId),
-    clientBatchId: typeof body.clientBatchId === 'string' ? body.clientBatchId : undefined,
-    acceptedCount: countOf(body.acceptedCount),
-    rejectedCount: countOf(body.rejectedCount),
+    batchId: readId(body.batchId) ?? '',
+    clientBatchId: readText(body.clientBatchId),
+    acceptedCount: readInteger(body.acceptedCount),
+    rejectedCount: readInteger(body.rejectedCount),
     /** Undefined when the service gave none. Their order is not promised. */
-    messages: Array.isArray(messages) ? messages.filter(isObject).map(readMessage) : undefined,
+    messages: messages?.length ? messages.filter(isObject).map(readMessage) : undefined,
   };
 }
 
 function readMessage(message: Record<string, unknown>) {
   const status = isObject(message.status) ? message.status : {};
   return {
-    umid: textOf(message.umid),
+    umid: readId(message.umid) ?? '',
     clientMessageId: message.clientMessageId,
     /** As the service writes it, with or without a plus; '' when the answer has none. */
     destination: readId(message.destination) ?? '',
     /** `QUEUED` or `REJECTED`; '' when the answer has none. */
-    code: textOf(status.code),
-    description: textOf(status.description),
+    code: readText(status.code)?.toUpperCase() ?? '',
+    description: readText(status.description) ?? '',
   };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
 }

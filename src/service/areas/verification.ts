@@ -93,8 +93,8 @@ export type Session = Readonly<NonNullable<ReturnType<typeof readSessionBody>>>;
 /** A session from either form of the contract; undefined for a body without its id or status. */
 export function readSessionBody(body: unknown) {
   if (!isObject(body)) return undefined;
-  const sessionId = readId(body.uid ?? body.sessionID ?? body.sessionId);
-  const status = readText(body.status);
+  const sessionId = readId(body.uid, body.sessionID, body.sessionId);
+  const status = readText(body.status)?.toUpperCase();
   if (sessionId === undefined || status === undefined) return undefined;
   const digits = readNamedNumber(body.destination);
   return {
@@ -106,7 +106,7 @@ export function readSessionBody(body: unknown) {
     /** ISO 8601, as the service wrote it. */
     expiresAt: readTime(body.expiresAt),
     /** ISO 8601: no other SMS before it. */
-    retryAfter: readTime(body.nextSmsAfter ?? body.retryAfter),
+    retryAfter: readTime(body.nextSmsAfter, body.retryAfter),
     /** E.164, with the plus. */
     destination: digits === undefined ? undefined : `+${digits}`,
     /** Path of the session, as a creation's answer has it. */

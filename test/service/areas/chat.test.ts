@@ -30,13 +30,12 @@ test.each([...NO_OBJECTS.filter((body) => body !== '[]'), {}, { messages: [] }, 
   (body) => expect(readAnswer(body)).toBeUndefined(),
 );
 
-test.each([
+test.each<[body: unknown, answer: object | undefined]>([
   [undefined, { parsed: undefined }],
   [{}, { parsed: undefined }],
   [{ parsed: 'Hello' }, { parsed: 'Hello' }],
+  ...['null', '[]', '"OK"', '\r\n'].map((body): [string, object] => [body, { parsed: undefined }]),
   ['<html>OK</html>', undefined],
-  ['[]', undefined],
-  ['null', undefined],
   [{ fault: { faultstring: 'Invalid access token' } }, undefined],
 ])('the answer %j to a post, which may repeat the text, is %j; a page or a fault is none', (body, answer) => {
   expect(postAnswer(body)).toEqual(answer);

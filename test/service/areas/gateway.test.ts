@@ -27,9 +27,12 @@ describe('an answer', () => {
     ['conversation', { conversationId: 'c-1', createdAt }, { conversationId: 'c-1', createdAt }],
     ['conversation', { id: 17, createdAt: 'today' }, { conversationId: '17', createdAt: undefined }],
     ['update', undefined, { conversationId: 'c-1', state: undefined }],
+    ['update', 'null', { conversationId: 'c-1', state: undefined }],
     ['update', { id: 'c-1', state: 'active' }, { conversationId: 'c-1', state: 'active' }],
     ['update', { conversationId: 'c-1', id: 'other', state: 'idle' }, { conversationId: 'c-1', state: 'idle' }],
     ['message', undefined, { conversationId: 'c-1', messageId: undefined }],
+    ['message', ' \r\n', { conversationId: 'c-1', messageId: undefined }],
+    ['message', '[]', { conversationId: 'c-1', messageId: undefined }],
     ['message', { id: 'm-1' }, { conversationId: 'c-1', messageId: 'm-1' }],
     ['message', { messageId: 7, conversationId: 'c-1' }, { conversationId: 'c-1', messageId: '7' }],
     ['webhook', { id: '12', name: 'events' }, { webhookId: '12' }],
@@ -42,7 +45,7 @@ describe('an answer', () => {
 
   const nameless = [...NO_OBJECTS, {}];
   const strays = [{ id: '' }, { id: '12', name: 'someone else’s' }, { id: 5 }, { id: 'c-1', msisdn: '6591000001' }];
-  const pages = ['<html>OK</html>', '[]', 'null'];
+  const pages = ['<html>OK</html>', '{'];
   test.each<[keyof typeof READERS, string, readonly unknown[]]>([
     ['conversation', 'without an id', [...nameless, { conversationId: '' }, { conversationId: {} }, { createdAt }]],
     ['update', 'that is a page', pages],
