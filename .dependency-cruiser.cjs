@@ -9,6 +9,7 @@ const MAY_IMPORT = {
   storage: ['domain', 'ports'],
   job: ['domain', 'hours', 'normalize', 'template', 'prices', 'storage'],
   guess: ['domain', 'normalize'],
+  listen: ['domain', 'normalize', 'ports', 'storage'],
   throttle: ['ports', 'job'],
   service: ['domain', 'ports', 'job'],
   kinds: ['domain', 'normalize', 'template', 'prices', 'job', 'service'],
@@ -35,7 +36,20 @@ const MAY_IMPORT = {
     'registry',
   ],
   cluster: ['domain', 'ports', 'storage', 'job', 'throttle', 'service', 'kinds', 'plan', 'journal', 'registry', 'run'],
-  settle: ['domain', 'normalize', 'ports', 'storage', 'job', 'kinds', 'input', 'plan', 'journal', 'report', 'registry'],
+  settle: [
+    'domain',
+    'normalize',
+    'ports',
+    'storage',
+    'job',
+    'kinds',
+    'input',
+    'plan',
+    'journal',
+    'report',
+    'registry',
+    'listen',
+  ],
   proof: ['domain', 'normalize', 'storage', 'job', 'kinds', 'plan', 'journal', 'report', 'registry'],
   prune: ['domain', 'storage', 'job', 'plan', 'journal', 'report', 'registry'],
   retry: [
@@ -52,7 +66,6 @@ const MAY_IMPORT = {
     'registry',
     'run',
   ],
-  listen: ['domain', 'normalize', 'ports', 'storage'],
   // Written from the contract, so that it can prove the rest wrong: nothing of `service`.
   sandbox: ['domain', 'ports', 'storage'],
 };

@@ -2,10 +2,11 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { loadJob } from '../job/load.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, RUN_FILE, readPlan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE, RUN_FILE, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { assertOwnName, assertOwnPlace, readRunFile } from '../plan/format/run-record.js';
 import { refusePruned } from '../registry/registry-state.js';
+import { readSummary, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Context } from './context.js';
 import { jobDirectoryOf } from './with-job.js';
@@ -92,7 +93,10 @@ async function findNewest(
   );
 }
 
-async function openRun({ env, adoptedBy, name, workIn }: Context, directory: string): Promise<OpenedRun> {
+async function openRun(
+  { env, adoptedBy, name, workIn }: Pick<Context, 'env' | 'adoptedBy' | 'name' | 'workIn'>,
+  directory: string,
+): Promise<OpenedRun> {
   const { files } = env;
   const jobDirectory = dirname(directory);
   workIn(jobDirectory);
@@ -114,6 +118,73 @@ async function openRun({ env, adoptedBy, name, workIn }: Context, directory: str
   if (adoptedBy === undefined) await assertOwnPlace(files, directory);
   const { plan: tested = null } = plan.testOf ?? {};
   return { directory, plan, testedRun: tested === null ? undefined : directories.of(tested), jobFile: undefined };
+}
+
+/** The runs of all jobs in a directory of outputs, `<output>/<job>/<run>`. */
+export class RunsBelow {
+  readonly #context: Context;
+  readonly #directory: string;
+
+  private constructor(context: Context, directory: string) {
+    this.#context = context;
+    this.#directory = directory;
+  }
+
+  /** Refuses, with 'bad-flag', the directory of one job or of a run: there would be none below. */
+  static async in(context: Context, directory: string): Promise<RunsBelow> {
+    const { files } = context.env;
+    const { value } = await (await RunDirectories.read(files, directory)).list(files).next();
+    const isRun = await isRunDirectory(directory, files);
+    if (!isRun && value === undefined) return new RunsBelow(context, directory);
+    const what = isRun ? 'is a run' : 'has the runs of one job';
+    const outputs = isRun ? dirname(dirname(directory)) : dirname(directory);
+    throw new UserError('bad-flag', `Cannot use ${directory}: it ${what}, expected the directory of all jobs`, {
+      hint: `Give ${outputs}.`,
+    });
+  }
+
+  /** Undefined where there is none that can be used; says why. */
+  async find(plan: string): Promise<OpenedRun | undefined> {
+    const { log } = this.#context;
+    for await (const directories of this.#listJobs()) {
+      try {
+        const path = directories.find(plan);
+        if (path !== undefined) return await this.#open(path);
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        log.warn(error.message, { run: plan });
+      }
+    }
+    return undefined;
+  }
+
+  /** Those whose receipts may tell more than their outputs: they are newer, or rows are in doubt. */
+  async *listBehind(): AsyncGenerator<OpenedRun> {
+    const { files } = this.#context.env;
+    for await (const directories of this.#listJobs()) {
+      for await (const { run, path, hasPlan } of directories.list(files)) {
+        const receipts = hasPlan ? await files.stat(join(path, RECEIPTS_FILE)) : undefined;
+        if (receipts === undefined) continue;
+        const writtenMs = (await files.stat(join(path, SUMMARY_FILE)))?.modifiedMs ?? 0;
+        const isDone = writtenMs > receipts.modifiedMs && (await readSummary(files, path))?.balance.inDoubt === 0;
+        const opened = isDone ? undefined : await this.find(run);
+        if (opened !== undefined) yield opened;
+      }
+    }
+  }
+
+  async *#listJobs(): AsyncGenerator<RunDirectories> {
+    const { files } = this.#context.env;
+    for (const name of await files.list(this.#directory)) {
+      const path = join(this.#directory, name);
+      if (!name.startsWith('.') && (await files.stat(path))?.isDirectory) yield await RunDirectories.read(files, path);
+    }
+  }
+
+  /** It is one of many: the log is not of it. */
+  #open(path: string): Promise<OpenedRun> {
+    return openRun({ ...this.#context, name: () => {}, workIn: () => {} }, path);
+  }
 }
 
 /** Undefined for a run whose rows are still there. */

@@ -34,6 +34,13 @@ export function messageIdPrefix(planId: string, step: number): string {
   return `${planId}-${step}-`;
 }
 
+/** The plan whose message a clientMessageId names; undefined for any other id. */
+export function planOfMessage(id: unknown): string | undefined {
+  return typeof id === 'string' ? MESSAGE_ID.exec(id)?.[1] : undefined;
+}
+
+const MESSAGE_ID = /^([0-9a-hjkmnp-tv-z]{12})-[1-9]\d{0,2}-(?:0|[1-9]\d{0,14})$/;
+
 /** A row of a file, for the step that read it: the same in every plan that has it. */
 export interface RowId {
   /** Of the file, and behind a point when it is sent, where that is not the first time (`fileIdsOf`). */

@@ -7,6 +7,8 @@ import { splitLines } from '../storage/split-lines.js';
 import { decodeEventLine, EVENT_FORMAT, LINE_START, type StoredEvent } from './event-line.js';
 import { KeySet } from './key-set.js';
 
+export type EventFile = Awaited<ReturnType<typeof openEventFile>>;
+
 /**
  * Opens a file of events to append to it, created if missing, and learns the ids in it; a torn last line is cut off.
  * `assertHeld` is asked before each write, and throws when another process may have taken the file. After a failed write,

@@ -59,8 +59,10 @@ export function readEvent(body: Uint8Array, { eventId, signature }: EventHeaders
   const line = `${LINE_START}${receivedAt}","kind":"${kind}","id":${JSON.stringify(id)},"event":${kept}${signed}}\n`;
   /** Where it is `inbound`. */
   const message = kind === 'inbound' ? readInbound(event, id) : undefined;
+  /** Where it is a receipt: what its message was called by who sent it. */
+  const messageId = kind === 'receipt' && isObject(event.payload) ? event.payload.clientMessageId : undefined;
   /** `line`: its line break included. */
-  return { kind, id, line, message };
+  return { kind, id, line, message, messageId };
 }
 
 /** Documented ("Inbound SMS"): `source` is the number that it came from, `body` its text. */

@@ -6,7 +6,7 @@ import { isLoopback, refuseAddress } from '../domain/loopback.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Files } from '../storage/files.js';
-import { openEventFile } from './event-file.js';
+import { type EventFile, openEventFile } from './event-file.js';
 import { type ArrivedEvent, readEvent } from './event-line.js';
 import { createCounts, type ListenCounts } from './listen-counts.js';
 import { createListenServer, HOOK, LISTEN_LIMITS, type ListenLimits, type TakeEvent } from './listen-server.js';
@@ -19,8 +19,13 @@ export interface ListenerOptions {
   readonly output: string;
   /** Without one the listener binds to loopback only. */
   readonly secret: string | undefined;
-  /** Called for each event once it is durable, in the file's order and before it is acknowledged. */
-  readonly onWritten?: (event: Pick<ArrivedEvent, 'kind' | 'id'>) => void;
+  /**
+   * Makes an event durable in a file of its own; undefined: it has none, and goes to `output`. What it throws ends the listener.
+   * `assertHeld`: of the lock of `output`, which is for those files too.
+   */
+  readonly divert?:
+    | ((event: DivertedEvent, assertHeld: () => Promise<void>) => Promise<Outcome | undefined>)
+    | undefined;
   /** Called for each event before it is written; what it does is durable before the event is acknowledged, or it rejects. */
   readonly onArrived?: ((event: Pick<ArrivedEvent, 'message'>) => Promise<void>) | undefined;
   readonly limits?: Partial<ListenLimits>;
@@ -30,6 +35,10 @@ export interface ListenerOptions {
   /** Takes the file for this process alone, or throws. */
   readonly lockOutput: () => Promise<OutputLock>;
 }
+
+type Outcome = Awaited<ReturnType<EventFile['add']>>;
+
+export type DivertedEvent = Pick<ArrivedEvent, 'kind' | 'id' | 'messageId'> & { readonly line: Buffer };
 
 export interface OutputLock {
   /** Asked before each write; throws when another process may have taken the file. */
@@ -66,13 +75,22 @@ async function openListener(options: ListenerOptions, lock: OutputLock) {
       resolve(error);
     };
   });
-  const deps = { files, log, assertHeld: () => lock.assertHeld() };
+  const assertHeld = () => lock.assertHeld();
+  const deps = { files, log, assertHeld };
   const file = await openEventFile(options.output, deps, (error) => fail(error));
 
   /** While many wait for the disk, each keeps its line as bytes, and not what it was made of. */
   const read = (...delivery: Parameters<TakeEvent>) => {
     const event = readEvent(...delivery, new Date(clock.now()).toISOString());
     return event && { ...event, line: Buffer.from(event.line) };
+  };
+  const divert = async (event: DivertedEvent) => {
+    try {
+      return await options.divert?.(event, assertHeld);
+    } catch (error) {
+      fail(error instanceof Error ? error : new Error(String(error)));
+      throw error;
+    }
   };
   const take: TakeEvent = async (body, headers) => {
     const event = read(body, headers);
@@ -82,12 +100,9 @@ async function openListener(options: ListenerOptions, lock: OutputLock) {
     }
     counts.received += 1;
     await options.onArrived?.(event);
-    const outcome = await file.add(event.id, event.line);
+    const outcome = (await divert(event)) ?? (await file.add(event.id, event.line));
     counts[outcome === 'written' ? 'written' : 'duplicates'] += 1;
-    if (outcome === 'written') {
-      if (event.kind === 'unknown') counts.unknown += 1;
-      options.onWritten?.(event);
-    }
+    if (outcome === 'written' && event.kind === 'unknown') counts.unknown += 1;
     return outcome;
   };
   const server = createListenServer(secret, limits, take, { counts, state: () => state });

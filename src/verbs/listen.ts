@@ -3,18 +3,19 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Context } from '../command/context.js';
 import { lockDepsOf } from '../command/env.js';
 import { keepSecret } from '../command/read-secrets.js';
-import { openRunDirectory } from '../command/run-directory.js';
+import { RunsBelow } from '../command/run-directory.js';
 import { escapeText } from '../command/screen.js';
 import { endOnSignal } from '../command/signals.js';
+import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { assertIsFile } from '../listen/event-file.js';
 import { describeCounts, logCounts } from '../listen/listen-counts.js';
-import { type ListenerOptions, type OutputLock, startListener } from '../listen/listener.js';
+import { type OutputLock, startListener } from '../listen/listener.js';
 import { takeOptOuts } from '../listen/take-opt-outs.js';
 import type { MetricsFlags } from '../observe/metrics-outlets.js';
-import { RECEIPTS_FILE } from '../plan/format/plan-file.js';
-import { describeJoined, ReceiptJoining } from '../settle/receipt-joining.js';
-import { joinReceipts } from '../settle/settle-receipts.js';
+import { describeJoined, type JoinedTotals, ReceiptJoining } from '../settle/receipt-joining.js';
+import { type ReceivingRun, RunReceipts } from '../settle/run-receipts.js';
+import { type JoinEnd, joinReceipts } from '../settle/settle-receipts.js';
 import type { Files } from '../storage/files.js';
 import { acquireLock, readLockOwner } from '../storage/lock.js';
 import { defineVerb, host, json, metricsPort, port, readAs, text } from './verb.js';
@@ -22,10 +23,16 @@ import { defineVerb, host, json, metricsPort, port, readAs, text } from './verb.
 /** Of letters and digits more than can be tried; five are tried in hours. */
 const LEAST_SECRET = 16;
 
+/** Of which a person reads at the end. */
+const MOST_RUNS = 10;
+
+/** In the directory of outputs: what is no receipt of a run there. */
+const OTHER_EVENTS = 'events.ndjson';
+
 /**
  * `volley listen`: webhook events and delivery receipts into a file, until a signal. Its first line on stdout is JSON;
- * the totals follow at the end. A second signal leaves at once: what was acknowledged is in the file. With a run, its
- * deliveries are written and its rows in doubt settled, as receipts come and at the end.
+ * the totals follow at the end. A second signal leaves at once: what was acknowledged is in the file. With `--receipts`, deliveries
+ * of runs are written and their rows in doubt settled, as receipts come and at the end.
  */
 export const listen = defineVerb({
   args: {},
@@ -33,8 +40,8 @@ export const listen = defineVerb({
     port: port(8080),
     host,
     output: text('File that gets each event once, one JSON object a line; an existing file is continued'),
-    run: {
-      ...text('A run directory: receives the delivery receipts of that run, into its receipts.ndjson'),
+    receipts: {
+      ...text('Directory of the outputs of jobs, such as out: the receipts of each run below it go to the run'),
       conflicts: 'output',
     },
     'opt-outs': text(
@@ -54,15 +61,15 @@ export const listen = defineVerb({
   examples: [
     ['--output events.ndjson --secret-env HOOK_SECRET', ''],
     ['--opt-outs lists/opt-outs.csv --in-words START', 'takes down who answers STOP'],
-    ['--run out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --port 0', ''],
+    ['--receipts out', 'deliveries of all runs, those to come included'],
   ],
   run: (flags, context) =>
     endOnSignal(context, async () => {
       const { env, log, stop, terminal, name } = context;
       const { clock, files } = env;
       const { host, port, metricsPort } = flags;
-      const run = flags.run === undefined ? undefined : await openRunDirectory(context, flags.run);
-      const output = chooseOutput(flags, run?.directory);
+      const output = chooseOutput(flags);
+      const receipts = flags.receipts === undefined ? undefined : await receiveInto(resolve(flags.receipts), context);
       name({ output });
       const secret = await readOwnSecret(flags, context);
       const stopped = new Promise<undefined>((resolve) => {
@@ -71,29 +78,18 @@ export const listen = defineVerb({
       const optOuts = await takeOptOuts(flags, { ...env, log });
       let metrics: Awaited<ReturnType<typeof openMetrics>> | undefined;
       try {
-        let joining: ReceiptJoining | undefined;
-        const onWritten: ListenerOptions['onWritten'] = ({ kind }) => {
-          if (kind === 'receipt') joining?.noteReceipt();
-        };
         const lockOutput = () => lockFile(output, context);
         if (metricsPort !== undefined) metrics = await openMetrics(flags, output, context);
         const onArrived = optOuts?.onArrived;
-        const deps = { secret, onArrived, onWritten, lockOutput, files, clock, log };
+        const deps = { secret, onArrived, divert: receipts?.divert, lockOutput, files, clock, log };
         const listener = await startListener({ host, port, output, ...deps });
         const { origin, path, counts } = listener;
         metrics?.watch(listener);
         const quiet = new AbortController();
+        let runs: readonly JoinedTotals[] | undefined;
         const logging = logCounts({ clock, log, signal: quiet.signal }, counts);
         try {
-          if (run !== undefined) {
-            const join = () =>
-              joinReceipts(run, lockDepsOf(env, log)).catch(async (error) => {
-                // Refuses a run whose rows were pruned meanwhile, which is no damage.
-                await openRunDirectory(context, run.directory);
-                throw error;
-              });
-            joining = new ReceiptJoining({ clock, log, join });
-          }
+          await receipts?.begin();
           await terminal.writeStdout(
             `${JSON.stringify({ state: 'listening', exitCode: null, error: null, origin, path, output })}\n`,
           );
@@ -106,19 +102,15 @@ export const listen = defineVerb({
           quiet.abort();
           await logging;
           // Joins what became durable only now, too.
-          await listener.close().finally(() => joining?.finish());
+          await listener.close().finally(async () => {
+            runs = await receipts?.finish();
+          });
         }
         name({ ...counts });
-        const joined = joining?.totals;
         const said = `${describeCounts(counts)}${optOuts?.said ?? ''}`;
         return {
-          json: {
-            output,
-            ...counts,
-            ...optOuts?.json,
-            ...(joined === undefined ? {} : { run: { directory: run?.directory, ...joined } }),
-          },
-          text: `${said}\n  → ${escapeText(output)}\n${joined === undefined ? '' : `${describeJoined(joined)}\n`}`,
+          json: { output, ...counts, ...optOuts?.json, ...(runs === undefined ? {} : { runs }) },
+          text: `${[said, `  → ${output}`, ...describeRuns(runs ?? [])].map(escapeText).join('\n')}\n`,
           reason: `a signal came; ${said}`,
         };
       } finally {
@@ -133,17 +125,65 @@ async function openMetrics(flags: MetricsFlags, output: string, context: Context
   return ListenMetrics.serve(flags, output, context);
 }
 
-function chooseOutput(
-  { output, optOuts }: { readonly output: string | undefined; readonly optOuts: string | undefined },
-  runDirectory: string | undefined,
-): string {
-  if (runDirectory !== undefined) return join(runDirectory, RECEIPTS_FILE);
+/** Writes receipts to the runs in a directory of outputs, and joins them to these. */
+async function receiveInto(directory: string, context: Context) {
+  const { env, log } = context;
+  const { files, clock } = env;
+  const runs = await RunsBelow.in(context, directory);
+  const find = async (run: string): Promise<ReceivingRun | undefined> => {
+    const found = await runs.find(run);
+    return found && { run, directory: found.directory };
+  };
+  const join = async ({ run }: ReceivingRun): Promise<JoinEnd> => {
+    const found = await runs.find(run);
+    // It was pruned or removed meanwhile.
+    return found === undefined ? { kind: 'nothing' } : joinReceipts(found, lockDepsOf(env, log));
+  };
+  const joining: ReceiptJoining = new ReceiptJoining({ clock, log, join, onPause: () => receipts.closeIdle() });
+  const onWritten = (run: ReceivingRun) => joining.note(run);
+  const receipts = new RunReceipts({ files, clock, log }, { findRun: find, onWritten });
+  return {
+    divert: receipts.add.bind(receipts),
+    /** With what a listener that was killed has left. */
+    begin: async () => {
+      for await (const { plan, directory } of runs.listBehind()) joining.note({ run: plan.id, directory });
+      joining.begin();
+    },
+    finish: async () => {
+      await receipts.close();
+      await joining.finish();
+      return joining.totals;
+    },
+  };
+}
+
+/** A line for each run; of many, their number behind the first. */
+function describeRuns(runs: readonly JoinedTotals[]): string[] {
+  const lines = runs.slice(0, MOST_RUNS).map((each) => `  ${nameOf(each)}: ${describeJoined(each)}`);
+  const others = runs.length - lines.length;
+  return others === 0 ? lines : [...lines, `  and ${countOf(others, 'other run')}`];
+}
+
+function nameOf({ directory }: JoinedTotals): string {
+  return join(basename(dirname(directory)), basename(directory));
+}
+
+function chooseOutput({
+  output,
+  optOuts,
+  receipts,
+}: {
+  readonly output: string | undefined;
+  readonly optOuts: string | undefined;
+  readonly receipts: string | undefined;
+}): string {
+  if (receipts !== undefined) return join(resolve(receipts), OTHER_EVENTS);
   if (output !== undefined) return resolve(output);
   // What came is the evidence of what was taken down.
   if (optOuts !== undefined) return resolve(`${optOuts.replace(/\.csv$/, '')}.events.ndjson`);
   throw new UserError(
     'bad-flag',
-    'Cannot listen: none of --output, --run and --opt-outs is given, expected the file that events are written to',
+    'Cannot listen: none of --output, --receipts and --opt-outs is given, expected the file that events are written to',
   );
 }
 

@@ -30,6 +30,12 @@ export const settle = defineVerb({
     export: texts(
       'CSV file of the message export; give the flag once for each file. It settles the rows that it holds; those that it lacks stay in doubt',
     ),
+    receipts: {
+      describe:
+        'By receipts alone, as `volley listen --receipts` keeps them, or as they were put into its receipts.ndjson',
+      type: 'boolean',
+      conflicts: ['export', 'assume'],
+    },
     assume: {
       ...text(
         'Your own decision on all rows in doubt; recorded with your name and the time. Refused before their scheduled time',
@@ -49,14 +55,18 @@ export const settle = defineVerb({
     ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --export messages.csv', ''],
     ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --assume not-sent --confirm 12', ''],
   ],
-  run: async ({ run, export: exported, assume, confirm }, context) => {
+  run: async ({ run, export: exported, receipts, assume, confirm }, context) => {
     const { env, screen } = context;
-    if (exported === undefined && assume === undefined) {
-      throw new UserError('bad-flag', 'Cannot settle: expected one of --export and --assume', {
-        hint: '--export settles by proof; --assume is your own decision, for where there is no export.',
+    if (exported === undefined && receipts !== true && assume === undefined) {
+      throw new UserError('bad-flag', 'Cannot settle: expected one of --receipts, --export and --assume', {
+        hint: '--receipts and --export settle by proof; --assume is your own decision, for where there is none.',
       });
     }
     const settleBy = async (run: LockedRun): Promise<ExportEnd> => {
+      if (receipts === true) {
+        const rows = run.rows.countInDoubt();
+        return { settled: NONE_SETTLED, left: rows === 0 ? {} : { 'no receipt shows what became of it': rows } };
+      }
       if (assume !== undefined) {
         const decision = { assume, confirm: confirm ?? 0, person: namePerson(context) };
         return { settled: await settleByDecision(run, decision, env), left: {} };

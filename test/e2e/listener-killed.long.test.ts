@@ -41,9 +41,9 @@ test('120 messages, the listener of their run killed four times: each receipt is
   await until(() => readFileSync(join(directory, 'journal.ndjson'), 'utf8').includes('"type":"settle"'));
   await listener.kill();
   await listener.start();
-  const { run } = await listener.stop();
+  const { runs } = await listener.stop();
 
-  expect(run).toMatchObject({ deliveries: { delivered: 120 }, foreign: 0 });
+  expect(runs).toMatchObject([{ directory, deliveries: { delivered: 120 }, foreign: 0 }]);
   const sent = await workspace.sms();
   const kept = listener.events().map(({ id }) => id.split(':', 3).join(':'));
   const states = sent.flatMap(({ umid }) => [`receipt:${umid}:sent`, `receipt:${umid}:delivered`]);
@@ -61,7 +61,7 @@ test('120 messages, the listener of their run killed four times: each receipt is
   expectEveryRowOnce(settled);
 });
 
-/** `volley listen --run` at one address, however often its process is killed. */
+/** `volley listen --receipts` at one address, however often its process is killed. */
 class ListenerProcess {
   readonly file: string;
   readonly #spawn: () => Running;
@@ -69,7 +69,7 @@ class ListenerProcess {
 
   constructor(workspace: Workspace, directory: string, port: number) {
     this.file = join(directory, RECEIPTS_FILE);
-    this.#spawn = () => workspace.start(['listen', '--port', String(port), '--run', directory]);
+    this.#spawn = () => workspace.start(['listen', '--port', String(port), '--receipts', 'out']);
   }
 
   async start(): Promise<void> {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { eventsIn } from '../listen/a-listener.js';
 import { aReceipt } from '../listen/events.js';
 import { memoryIn, readMemoryIn, removeMemory } from '../registry/memory-on-disk.js';
 import { anSmsStep, people } from './a-job.js';
@@ -62,16 +63,23 @@ test('nothing of a pruned run is sent again: not its file, not its rejections, n
   expect(await workspace.destinations()).toEqual(sent);
 });
 
-test('a listener whose run is pruned meanwhile says that it was, and not that it is damaged', async () => {
-  const { workspace, directory, prune } = await aFinishedRun();
-  const listening = workspace.start(['listen', '--run', directory, '--port', '0']);
+test('a listener goes on when a run is pruned: its late receipts stand with other events, and no number comes back to it', async () => {
+  const { workspace, run, directory, prune } = await aFinishedRun();
+  const listening = workspace.start(['listen', '--receipts', 'out', '--port', '0']);
   const { origin } = JSON.parse(await listening.firstLine());
+  const post = async (state: string) => {
+    const receipt = aReceipt({ payload: { clientMessageId: `${run}-1-0` }, status: { state } });
+    expect((await fetch(origin, { method: 'POST', body: JSON.stringify(receipt) })).status).toBe(200);
+  };
+  await post('sent');
   await prune('0h');
-  const answer = await fetch(origin, { method: 'POST', body: JSON.stringify(aReceipt()) });
-  expect(answer.status).toBe(200);
+  await post('delivered');
   listening.signal('SIGTERM');
-  const { code, stderr } = await listening.ended;
-  expect([code, stderr]).toEqual([2, expect.stringMatching(/the rows of run \w+ were pruned on/)]);
+  expect((await listening.ended).code).toBe(0);
+  expect(eventsIn(workspace.read('out/events.ndjson'))).toMatchObject([
+    { event: { payload: { status: { state: 'delivered' } } } },
+  ]);
+  expect(readdirSync(workspace.path(directory))).not.toContain('receipts.ndjson');
 });
 
 test('what a pruned run cannot do any more is refused, and says why', async () => {

@@ -65,6 +65,10 @@ describe('rows in doubt, from the message export to the last message', () => {
 
     const all = await workspace.settle(run, 'not-sent', 20);
     expect([all.code, all.stderr]).toEqual([2, expect.stringMatching(/expected 10[\s\S]*settled 10 rows by now/)]);
+    expect(await workspace.told('settle', run, '--receipts')).toMatchObject({
+      ...{ exitCode: 3, settled: { accepted: 0, rejected: 0, notSent: 0 }, inDoubt: 10 },
+      left: [{ reason: 'no receipt shows what became of it', rows: 10 }],
+    });
     const { stdout } = await workspace.settle(run, 'not-sent', 10);
     expect(JSON.parse(stdout).settled).toEqual({ accepted: 0, rejected: 0, notSent: 10 });
     const { plan, directory } = await workspace.retry(run, 'not-sent');

@@ -72,4 +72,18 @@ export const LISTEN_BUGS: readonly PlantedBug[] = [
     replace: ';',
     tests: ['test/listen/durability.test.ts'],
   },
+  {
+    name: 'a pruned run gets numbers back by a late receipt',
+    file: 'src/settle/run-receipts.ts',
+    find: 'if (!(await this.#hasRows(run))) throw',
+    replace: 'if (run === undefined) throw',
+    tests: ['test/e2e/prune.test.ts'],
+  },
+  {
+    name: 'receipts that a killed listener left are joined to no run',
+    file: 'src/verbs/listen.ts',
+    find: 'for await (const { plan, directory } of runs.listBehind())',
+    replace: 'for (const { plan, directory } of [] as { plan: { id: string }; directory: string }[])',
+    tests: ['test/e2e/listener-killed.long.test.ts'],
+  },
 ];

@@ -25,7 +25,9 @@ function joined(accepted: number, deliveries: Record<string, number> = {}): Join
   return { kind: 'joined', receipts: { own: 1, foreign: 2 }, settled: { accepted, rejected: 0, notSent: 0 }, summary };
 }
 
-/** A joining that has made its first pass; each pass takes `tookMs` and ends as the next of `ends` says. */
+const A_RUN = { run: 'p', directory: '/out/sale/p' };
+
+/** A joining that has made its first pass, of one run; each pass takes `tookMs` and ends as the next of `ends` says. */
 async function aJoining(ends: (JoinEnd | Error)[] = [], tookMs = 0) {
   const clock = new FakeClock();
   const said: string[] = [];
@@ -50,18 +52,21 @@ async function aJoining(ends: (JoinEnd | Error)[] = [], tookMs = 0) {
       if (end instanceof Error) throw end;
       return end;
     },
+    onPause: async () => {},
   });
+  joining.note(A_RUN);
+  joining.begin();
   await first;
   return { joining, clock, said, passes };
 }
 
 describe('joining receipts', () => {
-  it('is done at the start, every ten seconds in which receipts came, and at the end', async () => {
+  it('is done at the start, every ten seconds in which receipts came, and at the end where a runner may have put rows in doubt since', async () => {
     const { joining, clock, passes } = await aJoining();
     expect(passes.count).toBe(1);
     await clock.pass(10_000);
     expect(passes.count).toBe(1);
-    joining.noteReceipt();
+    joining.note(A_RUN);
     await clock.pass(9_999);
     expect(passes.count).toBe(1);
     await clock.pass(1);
@@ -72,7 +77,7 @@ describe('joining receipts', () => {
 
   it('pauses ten times as long as it took', async () => {
     const { joining, clock, passes } = await aJoining([], 4000);
-    joining.noteReceipt();
+    joining.note(A_RUN);
     await clock.pass(39_999);
     expect(passes.count).toBe(1);
     await clock.pass(1);
@@ -96,7 +101,7 @@ describe('joining receipts', () => {
   it('that a runner holds up to the end says what is to be done', async () => {
     const { joining, said } = await aJoining([HELD, HELD]);
     await joining.finish();
-    expect(said.at(-1)).toBe('warn: receipts are not joined: listen for this run again when its job is free');
+    expect(said.at(-1)).toBe('warn: receipts are not joined: listen again when the job of /out/sale/p is free');
   });
 
   it('that fails is reported, and the next one makes up for it', async () => {
@@ -104,23 +109,33 @@ describe('joining receipts', () => {
     await clock.pass(10_000);
     await joining.finish();
     expect(said[0]).toBe('error: cannot join receipts now, will try again later: ENOSPC');
-    expect(joining.totals.settled).toEqual({ accepted: 1, rejected: 0 });
+    expect(joining.totals[0]?.settled).toEqual({ accepted: 1, rejected: 0 });
+  });
+
+  it('is not done once more at the end for a finished run of which nothing came since', async () => {
+    const { joining, passes } = await aJoining([joined(0)]);
+    await joining.finish();
+    expect(passes.count).toBe(1);
   });
 
   it('that fails at the end throws', async () => {
     const { joining } = await aJoining([joined(0), new Error('ENOSPC')]);
+    joining.note(A_RUN);
     await expect(joining.finish()).rejects.toThrow('ENOSPC');
   });
 
   it('adds up what was settled, and tells the deliveries as they are at last', async () => {
     const { joining } = await aJoining([joined(2, { sent: 1 }), joined(1, { delivered: 3, undelivered: 1 })]);
+    joining.note(A_RUN);
     await joining.finish();
-    expect(joining.totals).toEqual({
+    const totals = {
+      directory: '/out/sale/p',
       settled: { accepted: 3, rejected: 0 },
       deliveries: { delivered: 3, undelivered: 1 },
       foreign: 2,
-    });
-    expect(describeJoined(joining.totals)).toBe(
+    };
+    expect(joining.totals).toEqual([totals]);
+    expect(describeJoined(totals)).toBe(
       'messages with a receipt: 3 delivered, 1 undelivered; settled: 3 accepted, 0 rejected; 2 receipts of others',
     );
   });

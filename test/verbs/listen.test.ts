@@ -1,5 +1,4 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { describeFailure } from '../../src/command/failure.js';
@@ -21,7 +20,7 @@ function aCommand(env: Record<string, string> = {}) {
   const { terminal, said, listeners, signal } = aTerminal({ env });
   const output = join(directory, 'events.ndjson');
   const nothing = {
-    run: undefined,
+    receipts: undefined,
     secretEnv: undefined,
     secretFile: undefined,
     optOuts: undefined,
@@ -181,7 +180,6 @@ describe('volley listen', () => {
 
   test.each<[string, string, Partial<ListenFlags>]>([
     ['no output', 'bad-flag', { output: undefined }],
-    ['a run that is none', 'bad-plan', { output: undefined, run: tmpdir() }],
     ['a secret that is not set', 'bad-credentials', { secretEnv: 'NOT_SET' }],
     ['a secret file that is not there', 'bad-credentials', { secretFile: '/nowhere/secret' }],
     ['an empty secret', 'bad-credentials', { secretEnv: 'EMPTY' }],

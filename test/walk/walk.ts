@@ -258,7 +258,7 @@ export class Walk {
   }
 
   async #settle(run: string, means: object, death?: Mishap): Promise<void> {
-    const flags = { ...{ export: undefined, assume: undefined, confirm: undefined }, ...means };
+    const flags = { ...{ receipts: undefined, export: undefined, assume: undefined, confirm: undefined }, ...means };
     const told = Object.values(means).filter((value) => value !== undefined);
     const decide = (host: Terminal) =>
       runVerb('settle', settle, { run: this.runs.directoryOf(run), adopt: this.#adopts, json: true, ...flags }, host);

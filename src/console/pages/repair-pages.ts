@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { countOf, format, listNonZero } from '../../domain/count-of.js';
 import { quoteWord } from '../../domain/errors.js';
 import { formatDay } from '../../domain/stated-time.js';
@@ -34,7 +35,7 @@ export function doubtPage(
     title: 'In doubt',
     body: html`<h1>In doubt</h1><p class="lead">${countOf(rows, 'message')}: sent, no answer came. ${rows === 1 ? 'It' : 'They'} may have arrived.</p>${describeLast(last)}${why}
 <p>What is in doubt is held, and never sent again by itself.</p>
-<h2>Wait for receipts</h2><p>Delivery receipts settle them where the job asks for them, as long as <code>${`volley listen --run ${quoteWord(directory)}`}</code> is running.</p>
+<h2>Wait for receipts</h2><p>Delivery receipts settle them where the job asks for them, as long as <code>${`volley listen --receipts ${quoteWord(dirname(dirname(directory)))}`}</code> is running.</p>
 <h2>Upload the message export</h2>${renderForm(view, 'doubt/export', up, MULTIPART)}
 <h2>Decide</h2><p>Your name and the time are kept with it.</p>${renderForm(view, 'doubt', decide)}`,
     command: `volley settle ${quoteWord(directory)} --export messages.csv`,

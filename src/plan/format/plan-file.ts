@@ -32,7 +32,7 @@ export const PLAN_FILE = 'plan.json';
 export const JOURNAL_FILE = 'journal.ndjson';
 /** What the job remembers of a plan or a run (run-record.ts). */
 export const RUN_FILE = 'run.json';
-/** Events that `volley listen --run` received. */
+/** Events that `volley listen --receipts` received for a run. */
 export const RECEIPTS_FILE = 'receipts.ndjson';
 
 export interface Plan {
