@@ -77,13 +77,20 @@ export const LISTEN_BUGS: readonly PlantedBug[] = [
     file: 'src/settle/run-receipts.ts',
     find: 'if (!(await this.#hasRows(run))) throw',
     replace: 'if (run === undefined) throw',
-    tests: ['test/e2e/prune.test.ts'],
+    tests: ['test/settle/run-receipts.test.ts'],
   },
   {
     name: 'receipts that a killed listener left are joined to no run',
     file: 'src/verbs/listen.ts',
     find: 'for await (const { plan, directory } of runs.listBehind())',
     replace: 'for (const { plan, directory } of [] as { plan: { id: string }; directory: string }[])',
-    tests: ['test/e2e/listener-killed.long.test.ts'],
+    tests: ['test/verbs/listen.test.ts'],
+  },
+  {
+    name: 'an idle file of receipts is closed while one is written to it',
+    file: 'src/settle/run-receipts.ts',
+    find: 'const isIdle = open?.writing === 0 && ',
+    replace: 'const isIdle = open !== undefined && ',
+    tests: ['test/settle/run-receipts.test.ts'],
   },
 ];

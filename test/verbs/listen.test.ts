@@ -5,8 +5,10 @@ import { describeFailure } from '../../src/command/failure.js';
 import { runVerb } from '../../src/command/runner.js';
 import { listen } from '../../src/verbs/listen.js';
 import { aTerminal } from '../command/a-terminal.js';
+import { people } from '../e2e/a-job.js';
+import { aJobFor } from '../e2e/a-workspace.js';
 import { until } from '../e2e/command.js';
-import { aGatewayEvent } from '../listen/events.js';
+import { aGatewayEvent, anEventLine, aReceipt } from '../listen/events.js';
 import { readMetrics } from '../observe/read-metrics.js';
 import { aFolder } from '../plan/a-plan.js';
 
@@ -112,6 +114,22 @@ describe('volley listen', () => {
       '1 events received, 1 written, 0 duplicates, 1 of unknown kind, 0 bad bodies, 0 refused, 0 turned away, 0 connections dropped\n' +
         `  → ${command.output}\n`,
     );
+  });
+
+  test('joins at its start what a killed listener left in a run', async () => {
+    const workspace = await aJobFor(people(3));
+    const { summary } = await workspace.run();
+    const [sent] = await workspace.sms();
+    const payload = { clientMessageId: sent?.clientMessageId, destination: sent?.destination, umid: sent?.umid };
+    workspace.write(`${workspace.firstRun()}/receipts.ndjson`, anEventLine(aReceipt({ payload })));
+    const command = aCommand();
+    const ended = command.listen({ output: undefined, receipts: workspace.path('out'), json: true });
+    await command.firstLine();
+    command.signal();
+    expect(await ended).toBe(0);
+    expect(JSON.parse(command.said.stdout.split('\n')[1] ?? '').runs).toMatchObject([
+      { directory: summary.directory, deliveries: { delivered: 1 } },
+    ]);
   });
 
   test('leaves at once at a second signal', async () => {

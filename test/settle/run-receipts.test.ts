@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { RunReceipts } from '../../src/settle/run-receipts.js';
+import { eventsIn } from '../listen/a-listener.js';
+import { anEventLine, aReceipt } from '../listen/events.js';
+import { FakeClock } from '../run/fake-clock.js';
+import { aMemoryDisk } from '../storage/a-memory-disk.js';
+
+const RUN = 'k3v9q2m8x4aa';
+const DIRECTORY = `/out/sale/${RUN}`;
+
+/** The receipts of one run, and how often it was looked for. */
+async function someReceipts() {
+  const disk = aMemoryDisk({ [join(DIRECTORY, 'plan.json')]: '{}' });
+  const clock = new FakeClock();
+  const looked: string[] = [];
+  const say = () => {};
+  const found = { isThere: true };
+  const receipts = new RunReceipts(
+    { files: disk.files, clock, log: { info: say, warn: say, error: say } },
+    {
+      findRun: async (run) => {
+        looked.push(run);
+        return found.isThere ? { run, directory: DIRECTORY } : undefined;
+      },
+      onWritten: () => {},
+    },
+  );
+  const add = (state: string, run = RUN) => {
+    const messageId = `${run}-1-0`;
+    const line = anEventLine(aReceipt({ payload: { clientMessageId: messageId }, status: { state } }), state);
+    return receipts.add({ kind: 'receipt', id: `event:${state}`, line: Buffer.from(line), messageId }, async () => {});
+  };
+  const states = () =>
+    eventsIn(disk.readText(join(DIRECTORY, 'receipts.ndjson'))).map(({ event }) => Object(event.payload).status.state);
+  return { disk, clock, looked, found, receipts, add, states };
+}
+
+test('a receipt is written once to the file of its run, also behind a pause in which that was closed', async () => {
+  const { clock, looked, receipts, add, states } = await someReceipts();
+  expect(await Promise.all([add('sent'), add('sent'), add('delivered')])).toEqual(['written', 'duplicate', 'written']);
+  clock.jump({ wallMs: 0, steadyMs: 599_999 });
+  await receipts.closeIdle();
+  expect(await add('sent')).toBe('duplicate');
+  expect(looked).toEqual([RUN]);
+  clock.jump({ wallMs: 0, steadyMs: 600_000 });
+  await receipts.closeIdle();
+  expect(await add('sent')).toBe('duplicate');
+  clock.jump({ wallMs: 0, steadyMs: 600_000 });
+  expect((await Promise.all([add('read'), receipts.closeIdle()]))[0]).toBe('written');
+  expect(looked).toEqual([RUN, RUN]);
+  expect(states()).toEqual(['sent', 'delivered', 'read']);
+});
+
+test('a run that was not found is looked for again a minute later', async () => {
+  const { clock, looked, found, add } = await someReceipts();
+  found.isThere = false;
+  expect(await Promise.all([add('sent'), add('sent')])).toEqual([undefined, undefined]);
+  clock.jump({ wallMs: 0, steadyMs: 59_999 });
+  found.isThere = true;
+  expect(await add('sent')).toBe(undefined);
+  expect(looked).toEqual([RUN]);
+  clock.jump({ wallMs: 0, steadyMs: 1 });
+  expect(await add('sent')).toBe('written');
+});
+
+test('a pruned run gets no number back by a late receipt, which is for other events', async () => {
+  const { disk, add } = await someReceipts();
+  expect(await add('sent')).toBe('written');
+  for (const name of ['plan.json', 'receipts.ndjson']) await disk.files.remove(join(DIRECTORY, name));
+  expect(await add('delivered')).toBe(undefined);
+  expect(await disk.files.list(DIRECTORY)).toEqual([]);
+});
+
+test('a failing disk is no run that is gone', async () => {
+  const { disk, add } = await someReceipts();
+  expect(await add('sent')).toBe('written');
+  disk.failAt(4);
+  await expect(add('delivered')).rejects.toThrow('Cannot write events');
+});
