@@ -7,6 +7,7 @@ import {
   UserError,
   type UserErrorCode,
 } from '../domain/errors.js';
+import { capitalize } from '../domain/text.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { EXIT } from '../report/exit-code.js';
 import { adviseOnStage, wordsOfStop } from '../report/stop-words.js';
@@ -149,7 +150,7 @@ export function describeRunEnd(summary: Summary): Summary & { readonly error: Fa
 /** The `error` of what stopped before its end, and did not throw; `run` is its directory. */
 export function describeStop(stop: { reason: string; detail: string }, run = 'RUN'): FailureError {
   const { is, fix, isResumed, orElse } = wordsOfStop(stop);
-  const first = fix === '' ? '' : `${fix.slice(0, 1).toUpperCase()}${fix.slice(1)}`;
+  const first = capitalize(fix);
   const resume =
     first === ''
       ? 'Run the same command to resume.'

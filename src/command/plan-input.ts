@@ -5,7 +5,7 @@ import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
 import { findOptOutWord } from '../listen/opt-out-words.js';
 import { createOpenPeople } from '../people/had-already.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import { type Plan, totalOf } from '../plan/format/plan-file.js';
 import type { LeftOut, RestStep } from '../plan/inputs/select-inputs.js';
 import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
 import { nameAgain, nameDay, readAgain } from '../plan/occurrence.js';
@@ -212,7 +212,7 @@ async function findRest(
 ): Promise<{ next: RestStep; said: string } | undefined> {
   const name = plan.id === run ? 'it' : `run ${plan.id}`;
   if (!isAbandoned && state === 'planned') {
-    const rows = plan.steps.reduce((sum, { counts }) => sum + counts.planned, 0);
+    const rows = totalOf(plan, 'planned');
     if (rows === 0) return undefined;
     return { next: 'apply', said: `plan ${plan.id} has ${countOf(rows, 'row')} of it, and is not sent` };
   }

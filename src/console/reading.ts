@@ -11,13 +11,12 @@ import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { findColumn } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
-import { JOURNAL_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan, readPlan, totalOf } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { readApprovals } from '../registry/approvals.js';
 import { readRegistry } from '../registry/open-registry.js';
 import type { CampaignReport } from '../registry/report-campaign.js';
-import { balanceAtRest, balanceOf } from '../report/row-balance.js';
-import { addBalances } from '../report/summary.js';
+import { balanceOfRun } from '../report/row-balance.js';
 import { readSummary } from '../report/write-report.js';
 import { findWaitingStage } from '../run/waiting-stage.js';
 import type { Files } from '../storage/files.js';
@@ -79,7 +78,7 @@ export async function readChecked(directory: string, { files, clock }: Context['
 /** How many messages of a check that is not sent yet wait beside a run; 0 where nothing of it does. */
 export function countWaiting(checked: Checked | undefined): number {
   const waits = checked?.isBegun === false && checked.count !== undefined;
-  return waits ? checked.plan.steps.reduce((sum, { counts }) => sum + counts.planned, 0) : 0;
+  return waits ? totalOf(checked.plan, 'planned') : 0;
 }
 
 /** A run that has begun. */
@@ -102,9 +101,7 @@ export async function findRun(campaign: CampaignFolder, context: Context, id = '
   const { directory, plan } = found;
   const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
   const owner = await readLockOwner(lockDepsOf(env), join(directory, '..'));
-  const count = (step: Plan['steps'][number]) =>
-    owner === undefined ? balanceAtRest(step, state, plan.job) : balanceOf(step, state);
-  const balance = addBalances(plan.steps.map(count));
+  const balance = balanceOfRun(plan, state, owner !== undefined);
   const names = await files.list(directory);
   const nowMs = env.clock.now();
   return {

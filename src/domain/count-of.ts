@@ -26,3 +26,21 @@ export function listMost(items: readonly string[], most: number): string {
   const more = items.length - most;
   return `${items.slice(0, most).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
 }
+
+/** Parts of a text, without those that have nothing to say: each may stand behind its condition and `&&`. */
+export function listSaid(...parts: readonly (string | false | undefined)[]): string[] {
+  return parts.flatMap((part) => part || []);
+}
+
+export function sumOf(counts: Iterable<number>): number {
+  let sum = 0;
+  for (const count of counts) sum += count;
+  return sum;
+}
+
+/** Counts by what they count, those of all parts together. */
+export function addCounts(parts: Iterable<Readonly<Record<string, number>>>): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const part of parts) for (const [key, count] of Object.entries(part)) sums[key] = (sums[key] ?? 0) + count;
+  return sums;
+}

@@ -91,14 +91,7 @@ export interface RowOutcomes {
 }
 
 /** Promise 3: read = accepted + rejected + skipped + in doubt + unprocessed. */
-export interface Balance {
-  read: number;
-  accepted: number;
-  rejected: number;
-  skipped: number;
-  inDoubt: number;
-  unprocessed: number;
-}
+export type Balance = Record<'read' | 'accepted' | 'rejected' | 'skipped' | 'inDoubt' | 'unprocessed', number>;
 
 /**
  * All faults of a row as one rejection, so that they can be fixed in one round: stage, field and code of the first, a

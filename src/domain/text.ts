@@ -84,3 +84,7 @@ export function wrapText(text: string, width: number, indent = ''): string[] {
   }
   return [...lines, line];
 }
+
+export function capitalize(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { WorkEvent } from '../cluster/work-on-run.js';
 import type { Context } from '../command/context.js';
 import { isRowKind } from '../domain/areas.js';
+import { sumOf } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
@@ -168,7 +169,7 @@ export class RunMetrics extends SendMetrics {
     const { uncounted } = step;
     const unprocessed = uncounted.unprocessed - accepted - rejected - inDoubt;
     step.balance = { ...uncounted, accepted, rejected: uncounted.rejected + rejected, inDoubt, unprocessed };
-    this.#inDoubt.set(this.#plan, addBalances(steps.map(({ balance }) => balance)).inDoubt);
+    this.#inDoubt.set(this.#plan, sumOf(steps.map(({ balance }) => balance.inDoubt)));
   }
 
   /** Of each step, over all runs of the command. */
@@ -190,10 +191,7 @@ export class RunMetrics extends SendMetrics {
       this.#unprocessed.set(labels, unprocessed);
     }
     if (this.#jobDirectory === undefined) return;
-    this.#inDoubtRows.set(
-      this.shared,
-      [...this.#inDoubt.values()].reduce((sum, each) => sum + each, 0),
-    );
+    this.#inDoubtRows.set(this.shared, sumOf(this.#inDoubt.values()));
     const freeBytes = await this.#env.freeBytes?.(this.#jobDirectory).catch(() => undefined);
     if (freeBytes !== undefined) this.#diskAvailable.set(this.shared, freeBytes);
   }

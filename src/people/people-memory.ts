@@ -9,7 +9,7 @@ import { kindOf } from '../kinds/kinds.js';
 import type { FindHad } from '../kinds/row-judge.js';
 import type { SeenText } from '../kinds/sms/sms-texts.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan, type PlannedStep, totalOf } from '../plan/format/plan-file.js';
 import { readRequests } from '../plan/format/planned-files.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { type Files, syncFile } from '../storage/files.js';
@@ -67,7 +67,7 @@ export async function notePeople(
   const key = await ensureKey(files, path);
   if (plan.job.memory !== undefined) await noteOutput(files, path, dirname(dirname(directory)));
   const isOver = isEnd(lastClose);
-  const records = steps.reduce((sum, { counts }) => sum + counts.planned, 0);
+  const records = totalOf({ steps }, 'planned');
   const head = {
     ...mark,
     directory,

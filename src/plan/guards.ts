@@ -3,7 +3,7 @@ import { type Problem, UserError } from '../domain/errors.js';
 import type { Guards, Job } from '../job/job.js';
 import { formatMoney, readNanos } from '../prices/decimal.js';
 import { sumCost } from '../prices/step-cost.js';
-import type { Plan } from './format/plan-file.js';
+import { type Plan, totalOf } from './format/plan-file.js';
 
 /** Refuses a plan that violates a guard of the job, before anything is sent. Pure. */
 export function checkGuards(plan: Pick<Plan, 'steps' | 'prices'>, guards: Guards): void {
@@ -22,14 +22,16 @@ export function checkGuards(plan: Pick<Plan, 'steps' | 'prices'>, guards: Guards
       });
     }
   }
-  const total = (of: 'messages' | 'segments') => plan.steps.reduce((sum, step) => sum + step.counts[of], 0);
   const limits = [
     ['messages', 'maxMessages', maxMessages],
     ['segments', 'maxSegments', maxSegments],
   ] as const;
   for (const [of, guard, most] of limits) {
-    if (most === undefined || total(of) <= most) continue;
-    problems.push({ where: 'plan', message: `${total(of)} ${of} would be sent, expected at most ${guard} ${most}` });
+    if (most === undefined || totalOf(plan, of) <= most) continue;
+    problems.push({
+      where: 'plan',
+      message: `${totalOf(plan, of)} ${of} would be sent, expected at most ${guard} ${most}`,
+    });
   }
   const cost = sumCost(plan.steps);
   if (maxCost !== undefined && plan.prices !== undefined && readNanos(cost) > readNanos(maxCost)) {
@@ -56,7 +58,7 @@ const MOST_SHEET_ROWS = 1_048_575;
 /** Refuses outputs that would not fit a sheet, before anything is sent; receipts of all steps stand in one. */
 export function assertFitsSheets({ output }: Pick<Job, 'output'>, steps: Pick<Plan, 'steps'>['steps']): void {
   if (output.format !== 'xlsx') return;
-  const messages = steps.reduce((sum, { counts }) => sum + counts.messages, 0);
+  const messages = totalOf({ steps }, 'messages');
   const most = Math.max(messages, ...steps.map(({ counts }) => counts.read));
   if (most <= MOST_SHEET_ROWS) return;
   throw new UserError(

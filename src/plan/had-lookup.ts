@@ -1,3 +1,4 @@
+import { sumOf } from '../domain/count-of.js';
 import type { HadRows } from '../kinds/row-judge.js';
 import type { HadFigures, Plan, PlannedStep } from './format/plan-file.js';
 import { isDay } from './occurrence.js';
@@ -33,7 +34,7 @@ export function sumHeld(plan: Parameters<typeof countHeld>[0]): number {
 }
 
 export function countHad({ runs }: HadFigures): number {
-  return runs.reduce((sum, { rows }) => sum + rows, 0);
+  return sumOf(runs.map(({ rows }) => rows));
 }
 
 /**

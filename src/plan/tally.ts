@@ -1,4 +1,4 @@
-import { countOf, format } from '../domain/count-of.js';
+import { countOf, format, sumOf } from '../domain/count-of.js';
 import type { Problem } from '../domain/errors.js';
 import { remember } from '../domain/is-object.js';
 import type { Rejection } from '../domain/row.js';
@@ -104,10 +104,10 @@ export class Tally {
     skipped: number;
   } {
     const rejections = this.#reasons.counts();
-    const rejected = Object.values(rejections).reduce((sum, rows) => sum + rows, 0);
+    const rejected = sumOf(Object.values(rejections));
     return {
       rejected,
-      skipped: sum(this.#skips),
+      skipped: sumOf(this.#skips.values()),
       funnel: this.#listStages(read, rejected),
       rejections,
       skips: byCount(this.#skips),
@@ -153,12 +153,6 @@ function increment(counts: Map<string, number>, key: string, by = 1): void {
   if (by > 0) counts.set(key, (counts.get(key) ?? 0) + by);
 }
 
-function sum(counts: Map<string, number>): number {
-  let total = 0;
-  for (const count of counts.values()) total += count;
-  return total;
-}
-
 function byCount(counts: Map<string, number>): Record<string, number> {
   return Object.fromEntries([...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)));
 }
@@ -202,7 +196,7 @@ class FileFaults {
   #findNumberFault(): Problem | undefined {
     const found = [...this.#rejected.values()].filter(({ rejection }) => isNumberCode(rejection.code));
     const codes = found.sort((a, b) => b.rows - a.rows);
-    const rows = codes.reduce((sum, { rows }) => sum + rows, 0);
+    const rows = sumOf(codes.map(({ rows }) => rows));
     const [first] = codes;
     if (first === undefined || rows < LEAST_ROWS || this.withNumber > 0) return undefined;
     const { file, columns } = first.row;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { sumOf } from '../domain/count-of.js';
 import { InternalError, UserError } from '../domain/errors.js';
 import { readPublicKey } from '../job/schema/approvers.js';
 import { RowStatusView } from '../journal/row-status/row-status-view.js';
@@ -149,7 +150,7 @@ async function digestFile(
 
 // Invariant: a proof says of the rows what the outputs say.
 function assertSame(balances: readonly ProvenBalance[], { balance }: Summary): void {
-  const sum = (of: (each: ProvenBalance) => number) => balances.reduce((total, each) => total + of(each), 0);
+  const sum = (of: (each: ProvenBalance) => number) => sumOf(balances.map(of));
   const isSame =
     sum(({ read }) => read) === balance.read &&
     sum(({ outcomes }) => outcomes.accepted) === balance.accepted &&

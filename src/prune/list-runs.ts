@@ -5,8 +5,8 @@ import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan, type TestOf } from '../pl
 import { readApprovals } from '../registry/approvals.js';
 import { readRunDirectories } from '../registry/open-registry.js';
 import type { BegunRun, RegistryState } from '../registry/registry-state.js';
-import { balanceAtRest, balanceOf } from '../report/row-balance.js';
-import { addBalances, type Summary } from '../report/summary.js';
+import { balanceOfRun } from '../report/row-balance.js';
+import type { Summary } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 
@@ -124,9 +124,7 @@ async function readFacts(
     startedAt: timeOf(firstOpen?.at),
     endedAt: timeOf(lastClose?.at),
     exitCode: lastClose === undefined ? null : (summary?.exitCode ?? null),
-    balance: addBalances(
-      plan.steps.map((step) => (isRunning ? balanceOf(step, state) : balanceAtRest(step, state, plan.job))),
-    ),
+    balance: balanceOfRun(plan, state, isRunning),
   };
 }
 

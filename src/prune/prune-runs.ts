@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { countOf } from '../domain/count-of.js';
+import { countOf, sumOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import type { RunStatus } from '../journal/replay.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE } from '../plan/format/plan-file.js';
@@ -41,7 +41,7 @@ export async function pruneRuns(
   const prune = async (run: string) => {
     const endedAt = registry.find(run)?.ended?.endedAt ?? null;
     const directory = registry.directories.of(run);
-    const bytes = (await listPrunable(files, directory)).reduce((sum, file) => sum + file.bytes, 0);
+    const bytes = sumOf((await listPrunable(files, directory)).map((file) => file.bytes));
     if (!isDryRun) await pruneRun(run, { registry, lock }, deps);
     pruned.push({ run, directory, endedAt, bytes });
   };

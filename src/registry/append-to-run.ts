@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { sumOf } from '../domain/count-of.js';
 import { isRowStep } from '../job/job.js';
 import {
   type ActedEntry,
@@ -117,5 +118,5 @@ export function endInFlight(
       : { kind: 'settled', outcomes: sameVerdictForAll(rows[1], RUN_ENDED) };
     return { type: 'outcome', step, request, part, at, result };
   });
-  return { entries, inDoubt: isRepeatable ? 0 : open.reduce((sum, { rows }) => sum + rows[1], 0) };
+  return { entries, inDoubt: isRepeatable ? 0 : sumOf(open.map(({ rows }) => rows[1])) };
 }

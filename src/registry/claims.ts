@@ -1,8 +1,9 @@
+import { sumOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import { RowRanges } from '../journal/row-status/row-ranges.js';
 import { atAnyTime, type RowId } from '../kinds/ids.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import type { Plan, RetryOf } from '../plan/format/plan-file.js';
+import { type Plan, type RetryOf, totalOf } from '../plan/format/plan-file.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
 
 /** What a plan takes of other runs, for good. Durable before the plan can begin. */
@@ -91,7 +92,7 @@ export class RowsToClaim {
       return { kind, account: accountOfKind(job, kind), from: file, rows: encodeRanges(numbers) };
     });
     const who = { plan: id, by, occurrence, retryOf: retryOf ?? null };
-    const count = claimed.reduce((sum, { rows: numbers }) => sum + numbers.length, 0);
+    const count = sumOf(claimed.map(({ rows: numbers }) => numbers.length));
     return [{ at, ...who, count, rows }];
   }
 }
@@ -131,7 +132,12 @@ export class Claims {
   /** How many rows a plan has claimed: those that it claimed twice, as a process died between the two, count once. */
   countOf(plan: string): number {
     const counts = new Map(this.claimsOf(plan).map(({ rows, count }) => [JSON.stringify(rows), count]));
-    return [...counts.values()].reduce((sum, count) => sum + count, 0);
+    return sumOf(counts.values());
+  }
+
+  /** Whether a plan has claimed all rows that it holds; the command that makes one that retries rows may have died before it did. */
+  hasAll(plan: Pick<Plan, 'id' | 'steps'>): boolean {
+    return this.countOf(plan.id) >= totalOf(plan, 'read');
   }
 
   /** Ids of plans that have claimed rows. */

@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { sumOf } from '../domain/count-of.js';
 import { InternalError, quoteWord, UserError } from '../domain/errors.js';
 import { OPT_OUT_HEADER } from '../domain/opt-out-line.js';
 import { isRowStep, type Job } from '../job/job.js';
@@ -86,7 +87,7 @@ export async function readOpenDoubt(files: Files, jobDirectory: string, scope: S
     });
     if (inDoubt !== 0) runs.push({ run, directory, inDoubt });
   }
-  return { rows: runs.reduce((sum, { inDoubt }) => sum + (inDoubt ?? 0), 0), runs };
+  return { rows: sumOf(runs.map(({ inDoubt }) => inDoubt ?? 0)), runs };
 }
 
 async function countInDoubt(files: Files, directory: string, { isSandbox, isRunning }: Scope): Promise<number> {

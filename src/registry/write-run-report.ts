@@ -5,8 +5,8 @@ import { readRunState } from '../journal/state-reader.js';
 import { digestPlanOf, JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import type { SentTest } from '../report/page/other-runs.js';
-import { balanceOf } from '../report/row-balance.js';
-import { addBalances, type Summary } from '../report/summary.js';
+import { balanceOfRun } from '../report/row-balance.js';
+import type { Summary } from '../report/summary.js';
 import { type ReportOptions, writeReport } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import { readRegistry } from './open-registry.js';
@@ -66,7 +66,7 @@ async function readBalance(files: Files, directory: string): Promise<Balance | u
   try {
     const plan = await readPlan(files, directory);
     const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
-    return addBalances(plan.steps.map((step) => balanceOf(step, state)));
+    return balanceOfRun(plan, state, false);
   } catch (error) {
     if (error instanceof UserError) return undefined;
     throw error;

@@ -1,4 +1,4 @@
-import { countOf, format, listMost, listNonZero } from '../domain/count-of.js';
+import { countOf, format, listMost, listNonZero, listSaid, sumOf } from '../domain/count-of.js';
 import { wordsOf } from '../domain/row-codes.js';
 import { formatDay } from '../domain/stated-time.js';
 import type { FunnelStage, HadFigures, PlannedStep, SuppressionInput } from '../plan/format/plan-file.js';
@@ -69,7 +69,7 @@ export function listProblems({ rejections, reasons = [] }: Pick<PlannedStep, 're
 
 /** Rows that the run has not reached, and that have no reason of their own. */
 function explainNotReached({ balance, notSent = {}, stages }: StepSummary): ExplainedReason[] {
-  const rows = Object.values(notSent).reduce((left, own) => left - own, balance.unprocessed);
+  const rows = balance.unprocessed - sumOf(Object.values(notSent));
   if (rows === 0) return [];
   const { waiting = null } = stages ?? {};
   const is = waiting === null ? 'not reached by the run' : `wait until a person lets stage ${waiting.number} pass`;
@@ -78,7 +78,7 @@ function explainNotReached({ balance, notSent = {}, stages }: StepSummary): Expl
 
 /** What else is said of the rows of a step, a sentence each. */
 export function listRemarks({ had, stages }: StepSummary): string[] {
-  return [...(stages === undefined ? [] : [describeStages(stages)]), ...(had === undefined ? [] : [describeHad(had)])];
+  return listSaid(stages && describeStages(stages), had && describeHad(had));
 }
 
 function describeStages({ rows, passed, waiting }: NonNullable<StepSummary['stages']>): string {
@@ -95,11 +95,11 @@ export function describeHad(had: HadFigures): string {
   const { rule, runs, otherText } = had;
   const froms = runs.map(({ job, at }) => `job ${job} on ${formatDay(Date.parse(at))}`);
   const from = listMost([...new Set(froms)], MOST_RUNS);
-  const same = runs.length > 0 && `${format(countHad(had))} had exactly this text from ${from}: ${HAD_WORDS[rule]}.`;
-  const other =
+  return listSaid(
+    runs.length > 0 && `${format(countHad(had))} had exactly this text from ${from}: ${HAD_WORDS[rule]}.`,
     otherText &&
-    `${format(otherText.rows)} of those to send had another text from this job, last on ${formatDay(Date.parse(otherText.at))}.`;
-  return [same, other].filter(Boolean).join(' ');
+      `${format(otherText.rows)} of those to send had another text from this job, last on ${formatDay(Date.parse(otherText.at))}.`,
+  ).join(' ');
 }
 
 /** `77 skipped: 56 stand twice, 21 left out by a filter`, the commonest first; they need no example. */
@@ -127,9 +127,9 @@ export function nameStage({ code, filter }: FunnelStage): string {
 export function listOmitted({ omitted, values = [] }: FunnelStage): string {
   if (omitted === 0 || values.length === 0) return '';
   const shown = values.slice(0, MOST_VALUES);
-  const others = omitted - shown.reduce((sum, { rows }) => sum + rows, 0);
+  const others = omitted - sumOf(shown.map(({ rows }) => rows));
   const listed = shown.map(({ value, rows }) => `${value === '' ? 'blank' : value} ${format(rows)}`);
-  return [...listed, ...(others > 0 ? [`other ${format(others)}`] : [])].join(', ');
+  return listSaid(...listed, others > 0 && `other ${format(others)}`).join(', ');
 }
 
 /** `2 rows in doubt, 3 rows not sent`: what was planned, and not accepted; `takenBackAt`: when, in words. */
@@ -137,16 +137,17 @@ export function listNotSent(
   { balance, steps }: { readonly balance: Summary['balance']; readonly steps: readonly StepSummary[] },
   takenBackAt?: string,
 ): string[] {
-  const codes = ['cancelled', 'opted-out', 'too-late'] as const;
-  const [takenBack = 0, optedOut = 0, tooLate = 0] = codes.map((code) => countNotSent({ steps }, code));
-  const counts = [
-    [balance.inDoubt, 'in doubt'],
-    [optedOut, 'opted out meanwhile'],
-    [tooLate, 'not sent by notAfter'],
-    [takenBack, `taken back${takenBackAt === undefined ? '' : ` on ${takenBackAt}`}`],
-    [balance.unprocessed - takenBack - optedOut - tooLate, 'not sent'],
-  ] as const;
-  return counts.flatMap(([count, what]) => (count > 0 ? [`${countOf(count, 'row')} ${what}`] : []));
+  const [takenBack, optedOut, tooLate] = (['cancelled', 'opted-out', 'too-late'] as const).map((code) =>
+    countNotSent({ steps }, code),
+  ) as [number, number, number];
+  const say = (count: number, what: string) => count > 0 && `${countOf(count, 'row')} ${what}`;
+  return listSaid(
+    say(balance.inDoubt, 'in doubt'),
+    say(optedOut, 'opted out meanwhile'),
+    say(tooLate, 'not sent by notAfter'),
+    say(takenBack, `taken back${takenBackAt === undefined ? '' : ` on ${takenBackAt}`}`),
+    say(balance.unprocessed - takenBack - optedOut - tooLate, 'not sent'),
+  );
 }
 
 type Figures = Omit<SuppressionInput, 'path' | 'sha256'>;

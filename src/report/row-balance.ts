@@ -1,8 +1,10 @@
+import { sumOf } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import { isRowStep, type Step } from '../job/job.js';
 import type { RunState, StepProgress } from '../journal/replay.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import { addBalances } from './summary.js';
 
 /** The balance of a step's rows, from plan and journal alone; rows in flight count as unprocessed, and so do those not sent. */
 export function balanceOf({ number, counts }: PlannedStep, state: RunState): Balance {
@@ -29,6 +31,11 @@ export function balanceAtRest(planned: PlannedStep, state: RunState, { steps }: 
   return { ...balance, inDoubt: balance.inDoubt + rows, unprocessed: balance.unprocessed - rows };
 }
 
+/** Of all steps of a run. `isRunning`: a process works on it, and what is in flight is not in doubt yet. */
+export function balanceOfRun({ steps, job }: Plan, state: RunState, isRunning: boolean): Balance {
+  return addBalances(steps.map((step) => (isRunning ? balanceOf(step, state) : balanceAtRest(step, state, job))));
+}
+
 /** Rows of requests without an outcome that may have been processed. */
 interface UnderWay {
   readonly rows: number;
@@ -38,15 +45,14 @@ interface UnderWay {
 
 export function countUnderWay({ steps }: RunState, { job }: Plan): UnderWay {
   const counts = [...steps].map(([number, progress]) => underWayOf(progress, job.steps[number - 1]));
-  const sum = (key: keyof UnderWay) => counts.reduce((total, count) => total + count[key], 0);
-  return { rows: sum('rows'), withWorkers: sum('withWorkers') };
+  return { rows: sumOf(counts.map(({ rows }) => rows)), withWorkers: sumOf(counts.map((each) => each.withWorkers)) };
 }
 
 /** Of one step. */
 export function underWayOf({ open }: StepProgress, step: Step | undefined): UnderWay {
   if (step === undefined || !isRowStep(step) || kindOf(step).isRepeatable(step)) return { rows: 0, withWorkers: 0 };
   const inFlight = [...open.values()].filter(({ isInFlight }) => isInFlight);
-  const sum = (parts: typeof inFlight) => parts.reduce((total, { rows }) => total + rows[1], 0);
+  const sum = (parts: typeof inFlight) => sumOf(parts.map(({ rows }) => rows[1]));
   return { rows: sum(inFlight), withWorkers: sum(inFlight.filter(({ lead }) => lead !== undefined)) };
 }
 

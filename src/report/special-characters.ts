@@ -1,4 +1,4 @@
-import { format } from '../domain/count-of.js';
+import { format, listSaid } from '../domain/count-of.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
 import { formatAmount, formatDecimal, formatMoney, readNanos } from '../prices/decimal.js';
 
@@ -16,7 +16,7 @@ export function describeSpecialCharacters(
   if (characters.length === 0 && step.ucs2Parts === undefined) return undefined;
   const listed = characters.slice(0, most).map(([name, messages]) => `${name} ${format(messages)}`);
   const more = characters.length - listed.length;
-  const list = [...listed, ...(more > 0 ? [`and ${format(more)} more`] : [])].join(', ');
+  const list = listSaid(...listed, more > 0 && `and ${format(more)} more`).join(', ');
   const effect = compare(step, currency);
   const isOne = characters.length < 2;
   const all = joinNames(characters.map(([name]) => shortenName(name)));

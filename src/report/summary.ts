@@ -1,4 +1,4 @@
-import { countOf, format } from '../domain/count-of.js';
+import { addCounts, countOf, format, sumOf } from '../domain/count-of.js';
 import type { PROGRAM } from '../domain/program.js';
 import type { Balance, Verdict } from '../domain/row.js';
 import { type NotSentCode, NUMBER_CODES } from '../domain/row-codes.js';
@@ -129,7 +129,7 @@ export function describeRejected({ balance, steps }: Pick<Summary, 'balance' | '
 
 /** Messages with a final receipt: a newest state that is not final counts as neither. */
 export function sumDeliveries(deliveries: Readonly<Record<string, number>>): { delivered: number; failed: number } {
-  const sum = (states: readonly string[]) => states.reduce((total, state) => total + (deliveries[state] ?? 0), 0);
+  const sum = (states: readonly string[]) => sumOf(states.map((state) => deliveries[state] ?? 0));
   return { delivered: sum(['delivered', 'read']), failed: sum(['undelivered', 'rejected']) };
 }
 
@@ -138,9 +138,7 @@ export function countNotSent(
   { steps }: { readonly steps: readonly Pick<StepSummary, 'notSent'>[] },
   ...codes: readonly NotSentCode[]
 ): number {
-  return steps
-    .flatMap(({ notSent = {} }) => codes.map((code) => notSent[code] ?? 0))
-    .reduce((sum, rows) => sum + rows, 0);
+  return sumOf(steps.flatMap(({ notSent = {} }) => codes.map((code) => notSent[code] ?? 0)));
 }
 
 /** What a person let go: rows that were taken back, or decided not to have been sent. */
@@ -157,9 +155,5 @@ export function nameUnsent(summary: Pick<Summary, 'balance' | 'steps'>): 'unproc
 }
 
 export function addBalances(balances: readonly Balance[]): Balance {
-  const total = emptyBalance();
-  for (const each of balances) {
-    for (const key of Object.keys(total) as (keyof Balance)[]) total[key] += each[key];
-  }
-  return total;
+  return { ...emptyBalance(), ...addCounts(balances) };
 }

@@ -37,11 +37,10 @@ export async function assertOwned({ files, registry, history }: Sources, { plan,
 }
 
 function assertClaimed(plan: Plan, { registry, history }: Sources): void {
-  const { id, retryOf, steps } = plan;
+  const { id, retryOf } = plan;
   if (retryOf === undefined) return;
   assertLineIsThere(plan, history, `apply plan ${id}`);
-  const rows = steps.reduce((sum, { counts }) => sum + counts.read, 0);
-  if (registry.claims.countOf(id) >= rows) {
+  if (registry.claims.hasAll(plan)) {
     const sinceMs = Math.min(...registry.claims.claimsOf(id).map(({ at }) => at));
     assertNotSentAgain(registry, { plan, sinceMs, doing: `apply plan ${id}` });
     return;

@@ -3,6 +3,7 @@ import { UserError } from '../domain/errors.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
 import type { Job } from '../job/job.js';
 import { type JournalEntry, PERSON } from '../journal/entry-format.js';
+import { totalOf } from '../plan/format/plan-file.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import type { MadePlan } from '../plan/write-new-plan.js';
 import { appendToRun } from '../registry/append-to-run.js';
@@ -90,7 +91,7 @@ async function retryRows(
   const sinceMs = state.firstOpen?.at ?? 0;
   assertNotSentAgain(registry.state, { plan, sinceMs, doing: `retry rows of run ${plan.id}` });
   const left = {
-    refusedInPlan: plan.steps.reduce((sum, { counts }) => sum + counts.rejected, 0),
+    refusedInPlan: totalOf(plan, 'rejected'),
     inDoubt: rows.countInDoubt(),
     underWay: countInFlight(run),
   };

@@ -1,3 +1,4 @@
+import { sumOf } from '../domain/count-of.js';
 import { ServiceError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
 import type { ActionCode, NotSentCode } from '../domain/row-codes.js';
@@ -8,8 +9,7 @@ import { actionKindOf } from '../kinds/kinds.js';
 import { inDoubt } from '../kinds/outcomes.js';
 import { sumHeld } from '../plan/had-lookup.js';
 import { exitCodeOf } from '../report/exit-code.js';
-import { balanceOf } from '../report/row-balance.js';
-import { addBalances } from '../report/summary.js';
+import { balanceOfRun } from '../report/row-balance.js';
 import { LaneStopped } from '../throttle/gate.js';
 import { callOnLane, isTurnedAway } from './send/call-on-lane.js';
 import type { OfRun } from './send/send-context.js';
@@ -134,10 +134,9 @@ function judgeError(error: unknown): { verdict: Verdict; stopReason: StopReason 
 }
 
 function describeRun({ plan, job, state, stop, directory, deps }: ActionTurn): RunFigures {
-  const balance = addBalances(plan.steps.map((step) => balanceOf(step, state)));
+  const balance = balanceOfRun(plan, state, true);
   const actions = plan.steps.map(({ number }) => state.step(number).action?.verdict);
-  const count = (code: NotSentCode) =>
-    plan.steps.reduce((sum, { number }) => sum + (state.step(number).givenUpRows[code] ?? 0), 0);
+  const count = (code: NotSentCode) => sumOf(plan.steps.map(({ number }) => state.step(number).givenUpRows[code] ?? 0));
   return {
     job: plan.job.name,
     plan: plan.id,

@@ -27,9 +27,8 @@ export async function abandonRun(run: OwnedRun, by: string, deps: Ports): Promis
 
 /** Whether a plan has something that no other can have: it was begun, or retries rows that it claimed. */
 export function holdsRows({ plan, registry }: Pick<OwnedRun, 'plan' | 'registry'>): boolean {
-  const read = plan.steps.reduce((sum, { counts }) => sum + counts.read, 0);
   const isBegun = registry.find(plan.id) !== undefined;
-  return isBegun || (plan.retryOf !== undefined && registry.state.claims.countOf(plan.id) >= read);
+  return isBegun || (plan.retryOf !== undefined && registry.state.claims.hasAll(plan));
 }
 
 /** Refuses a run that has nothing left to send, and a test, which no command resumes. */

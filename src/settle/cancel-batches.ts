@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { countOf } from '../domain/count-of.js';
+import { countOf, sumOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import type { RowVerdict } from '../domain/row.js';
 import type { SettleEntry } from '../journal/entry-format.js';
@@ -99,7 +99,7 @@ function decide(answer: CancelAnswer, accepted: readonly AcceptedRows[]): RowVer
   if (answer.kind === 'unknown') return 'unknown';
   if (answer.kind !== 'cancelled' || answer.count === 0) return 'before';
   const messages = countRows(accepted);
-  const inDoubt = accepted.reduce((sum, each) => sum + each.inDoubt, 0);
+  const inDoubt = sumOf(accepted.map((each) => each.inDoubt));
   const isSure = accepted.length === 1 && inDoubt === 0;
   if (isSure && answer.count === messages) return TAKEN_BACK;
   const others = accepted.length > 1 ? `, whose id it gave to ${accepted.length} batches` : '';
@@ -126,7 +126,7 @@ function settleAs(
 }
 
 function countRows(accepted: readonly AcceptedRows[]): number {
-  return accepted.reduce((sum, { rows }) => sum + rows.length, 0);
+  return sumOf(accepted.map(({ rows }) => rows.length));
 }
 
 /** By the id of their batch: all of the run, since the service may give one id to several. Without an id, none can be taken back. */

@@ -1,12 +1,12 @@
 import { escapeText, formatNextStep, type Screen, showCommand, showPath } from '../command/screen.js';
 import { jobDirectoryOf } from '../command/with-job.js';
-import { countOf } from '../domain/count-of.js';
+import { addCounts, countOf, listSaid, sumOf } from '../domain/count-of.js';
 import type { Job } from '../job/job.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import { type Plan, totalOf } from '../plan/format/plan-file.js';
 import { countHeld } from '../plan/had-lookup.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import type { LogFields } from '../ports/log.js';
-import { addBalances, describeRejected, type RunInDoubt, type Summary } from '../report/summary.js';
+import { describeRejected, type RunInDoubt, type Summary } from '../report/summary.js';
 import { listLeftOut } from './file-notices.js';
 import { nextOfRest } from './next-step.js';
 import { describeAction } from './summary-text.js';
@@ -20,23 +20,24 @@ export function explainEnd(summary: Summary): string {
   if (stop !== null) return `${state} (${stop.reason}): ${stop.detail}`;
   const rejected = describeRejected(summary);
   const held = countHeld(summary);
-  const parts = [
-    ...describeRows(balance.inDoubt, 'in doubt'),
-    ...(rejected === undefined ? [] : [`${rejected}${listCodes(steps)}`]),
-    ...describeRows(balance.unprocessed, 'not sent'),
-    ...describeRows(held.had, 'held, as the number had the text already'),
-    ...describeRows(held.noZone, 'held, as no time zone is known'),
-    ...steps.flatMap(({ number, kind, action }) =>
-      action === null || action.status === 'accepted' ? [] : [`step ${number} (${kind}) ${describeAction(action)}`],
-    ),
-  ];
+  const say = (count: number, what: string) => count > 0 && `${countOf(count, 'row')} ${what}`;
+  const parts = listSaid(
+    say(balance.inDoubt, 'in doubt'),
+    rejected && `${rejected}${listCodes(steps)}`,
+    say(balance.unprocessed, 'not sent'),
+    say(held.had, 'held, as the number had the text already'),
+    say(held.noZone, 'held, as no time zone is known'),
+    ...steps.map(({ number, kind, action }) => {
+      return action !== null && action.status !== 'accepted' && `step ${number} (${kind}) ${describeAction(action)}`;
+    }),
+  );
   return parts.length === 0 ? `${state}: every row accepted` : `${state}; ${parts.join('; ')}`;
 }
 
 /** What earlier runs left in doubt; empty where nothing is. */
 export function explainDoubt(runs: readonly RunInDoubt[]): string {
   if (runs.length === 0) return '';
-  const rows = runs.reduce((sum, { inDoubt }) => sum + (inDoubt ?? 0), 0);
+  const rows = sumOf(runs.map(({ inDoubt }) => inDoubt ?? 0));
   const unread = runs.some(({ inDoubt }) => inDoubt === null) ? ', and a run that cannot be read' : '';
   return `${countOf(rows, 'row')} of other runs still in doubt (${runs.map(({ run }) => run).join(', ')})${unread}`;
 }
@@ -48,25 +49,16 @@ export function listFigures({ plan, state, balance }: Summary): LogFields {
 
 /** What a plan holds, for the line at the end. */
 export function explainPlan(plan: Plan): { reason: string; fields: LogFields } {
-  const { read, rejected, skipped } = addBalances(
-    plan.steps.map(({ counts }) => ({ ...counts, accepted: 0, inDoubt: 0, unprocessed: 0 })),
-  );
-  const planned = plan.steps.reduce((sum, { counts }) => sum + counts.planned, 0);
-  const requests = plan.steps.reduce((sum, { counts }) => sum + counts.requests, 0);
-  const reason = `planned ${countOf(planned, 'row')} in ${countOf(requests, 'request')}, nothing was sent`;
-  return { reason, fields: { run: plan.id, state: 'planned', read, planned, rejected, skipped } };
-}
-
-function describeRows(count: number, what: string): string[] {
-  return count === 0 ? [] : [`${countOf(count, 'row')} ${what}`];
+  const figures = ['read', 'planned', 'rejected', 'skipped'] as const;
+  const counts = Object.fromEntries(figures.map((figure) => [figure, totalOf(plan, figure)]));
+  const requests = countOf(totalOf(plan, 'requests'), 'request');
+  const reason = `planned ${countOf(totalOf(plan, 'planned'), 'row')} in ${requests}, nothing was sent`;
+  return { reason, fields: { run: plan.id, state: 'planned', ...counts } };
 }
 
 function listCodes(steps: Summary['steps']): string {
-  const counts = new Map<string, number>();
-  for (const { rejections } of steps) {
-    for (const [code, count] of Object.entries(rejections)) counts.set(code, (counts.get(code) ?? 0) + count);
-  }
-  const listed = [...counts].sort((one, other) => other[1] - one[1]).slice(0, MOST_CODES);
+  const counts = Object.entries(addCounts(steps.map(({ rejections }) => rejections)));
+  const listed = counts.sort((one, other) => other[1] - one[1]).slice(0, MOST_CODES);
   return listed.length === 0 ? '' : ` (${listed.map(([code, count]) => `${code} ${count}`).join(', ')})`;
 }
 

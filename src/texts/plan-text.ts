@@ -11,7 +11,7 @@ import {
   showCommand,
   showPath,
 } from '../command/screen.js';
-import { countOf, format, listMost } from '../domain/count-of.js';
+import { countOf, format, listMost, listSaid, sumOf } from '../domain/count-of.js';
 import { formatTime, formatZoned, listLocalTimes } from '../domain/stated-time.js';
 import { widthOf } from '../domain/text.js';
 import { OpeningHours } from '../hours/window.js';
@@ -179,32 +179,28 @@ function formatStep(
   const paragraph = (facts: readonly string[]) => formatParagraph(`${number} ${kind}: ${facts.join(' · ')}`, screen);
   if (written !== undefined && !isRowStep(written)) return paragraph(examples.map(({ to, text }) => `${to}: ${text}`));
   const special = describeSpecialCharacters(step, { currency: prices?.currency, most: MOST_CHARACTERS });
-  const facts = [
-    ...(counts.messages > 0 ? [countOf(counts.messages, 'message')] : []),
+  const from = listMost(
+    inputs.map(({ path }) => showPath(screen, path)),
+    MOST_FILES,
+  );
+  const facts = listSaid(
+    counts.messages > 0 && countOf(counts.messages, 'message'),
     ...describeSending(written, nowMs),
-    ...describeStages(step, written),
+    describeStages(step, written),
     `takes at least ${formatSeconds(step.estimateSeconds)}`,
-    inputs.length === 0
-      ? 'from no new file'
-      : `from ${listMost(
-          inputs.map(({ path }) => showPath(screen, path)),
-          MOST_FILES,
-        )}`,
-    ...(Object.keys(countries).length > 0 ? [`to ${listCounts(countries, MOST_COUNTRIES)}`] : []),
-    ...listTimesThere(step, written),
+    `from ${from || 'no new file'}`,
+    Object.keys(countries).length > 0 && `to ${listCounts(countries, MOST_COUNTRIES)}`,
+    describeTimesThere(step, written),
     ...listOpenings(step, written, { nowMs, roomMs: job.service.timeouts.answerSeconds * 1000 }),
-    ...(special === undefined ? [] : [special, ...adviseReplacing(step, written)]),
-    ...(Object.keys(replaced).length > 0
-      ? [`replaced, so that GSM-7 is enough: ${listCounts(replaced, MOST_CHARACTERS)}`]
-      : []),
+    special,
+    special && adviseReplacing(step, written),
+    Object.keys(replaced).length > 0 && `replaced, so that GSM-7 is enough: ${listCounts(replaced, MOST_CHARACTERS)}`,
     ...describeCost(step, prices?.currency ?? ''),
-  ];
+  );
   return [
     paragraph(facts),
     ...examples.slice(0, isOnly ? 3 : 1).map((example) => formatExample(example, screen)),
-    ...(counts.rejected > 0
-      ? [formatRejected(step, screen), formatReasons(reasons.map(explainReason), screen, isOnly)]
-      : []),
+    counts.rejected > 0 ? formatRejected(step, screen) + formatReasons(reasons.map(explainReason), screen, isOnly) : '',
     formatFunnel(counts.read, step.funnel, screen),
     formatLists(step.suppression, screen),
   ].join('');
@@ -214,12 +210,12 @@ function formatStep(
 function describeSending(step: RowStep | undefined, nowMs: number): string[] {
   if (step?.kind !== 'sms') return [];
   const { source, scheduled, expiry, dlrCallbackUrl } = step.template;
-  return [
-    source === undefined ? 'from the sender of the account' : `from ${source}`,
+  return listSaid(
+    `from ${source ?? 'the sender of the account'}`,
     scheduled === undefined ? describeHours(step) : `on ${formatTime(scheduled)} (${formatAhead(scheduled, nowMs)})`,
-    ...(expiry === undefined ? [] : [`until ${formatTime(expiry)}`]),
-    ...(dlrCallbackUrl === undefined ? [] : [`receipts to ${dlrCallbackUrl}`]),
-  ];
+    expiry && `until ${formatTime(expiry)}`,
+    dlrCallbackUrl !== undefined && `receipts to ${dlrCallbackUrl}`,
+  );
 }
 
 function describeHours({ window }: SmsStep): string {
@@ -230,15 +226,15 @@ function describeHours({ window }: SmsStep): string {
 }
 
 /** `in 3 stages: 23 messages, then a pause of 2 h; 90; 334` */
-function describeStages({ stages }: PlannedStep, step: RowStep | undefined): string[] {
-  if (stages === undefined || step?.kind !== 'sms') return [];
+function describeStages({ stages }: PlannedStep, step: RowStep | undefined): string | undefined {
+  if (stages === undefined || step?.kind !== 'sms') return undefined;
   const parts = stages.map((rows, index) => {
     const { isAsked, pauseMs = 0 } = step.ramp?.[index] ?? {};
     const pause =
       pauseMs === 0 ? '' : `, then a pause of ${formatSeconds(pauseMs / 1000).replace(/ 0 (?:min|s)$/, '')}`;
     return `${format(rows)}${isAsked === true ? ', then a person decides' : pause}`;
   });
-  return [`in ${countOf(stages.length, 'stage')}: ${parts.join('; ')}`];
+  return `in ${countOf(stages.length, 'stage')}: ${parts.join('; ')}`;
 }
 
 /** When the groups of a step with a window may be sent: the largest first. */
@@ -262,21 +258,22 @@ function listOpenings(
 }
 
 /** What clocks show, in the countries of the most recipients, when scheduled messages are sent; nothing where all agree. */
-function listTimesThere({ countries }: PlannedStep, step: RowStep | undefined): string[] {
+function describeTimesThere({ countries }: PlannedStep, step: RowStep | undefined): string | undefined {
   const scheduled = step?.kind === 'sms' ? step.template.scheduled : undefined;
-  const times = scheduled === undefined ? [] : listLocalTimes(scheduled, Object.keys(countries));
-  return times.length === 0 ? [] : [`local time then: ${listMost(times, MOST_COUNTRIES)}`];
+  const times = scheduled && listMost(listLocalTimes(scheduled, Object.keys(countries)), MOST_COUNTRIES);
+  return times && `local time then: ${times}`;
 }
 
 /** Typographic characters that the job lets through though they need not cost more. */
-function adviseReplacing({ ucs2 }: PlannedStep, step: RowStep | undefined): string[] {
-  if (step?.kind !== 'sms' || step.template.encoding !== 'AUTO' || step.template.smartReplace === true) return [];
+function adviseReplacing({ ucs2 }: PlannedStep, step: RowStep | undefined): string | undefined {
+  if (step?.kind !== 'sms' || step.template.encoding !== 'AUTO' || step.template.smartReplace === true)
+    return undefined;
   const names = Object.keys(ucs2).map(shortenName);
   const characters = names.filter((each) => replaceTypography(each) !== undefined);
   const where = characters.length === names.length ? '' : ' where the text has no other';
   return characters.length === 0
-    ? []
-    : [`smartReplace: true in the template makes ${characters.join(' ')} plain${where}`];
+    ? undefined
+    : `smartReplace: true in the template makes ${characters.join(' ')} plain${where}`;
 }
 
 function describeCost({ cost }: PlannedStep, currency: string): string[] {
@@ -285,15 +282,16 @@ function describeCost({ cost }: PlannedStep, currency: string): string[] {
     each.cost === '0.00' ? [] : [`${country} ${formatAmount(each.cost)}`],
   );
   const by = priced.length < 2 ? '' : `: ${listMost(priced, MOST_COUNTRIES)}`;
-  const missing = Object.entries(cost.withoutPrice);
-  const rows = missing.reduce((sum, [, count]) => sum + count, 0);
-  const names = missing.map(([country]) => (country === '' ? 'without a number' : country));
-  const without = missing.length === 0 ? [] : [`${format(rows)} without a price: ${listMost(names, MOST_COUNTRIES)}`];
-  return [`costs ${formatMoney(cost.total, currency)}${by}`, ...without];
+  const rows = sumOf(Object.values(cost.withoutPrice));
+  const names = Object.keys(cost.withoutPrice).map((country) => country || 'without a number');
+  return listSaid(
+    `costs ${formatMoney(cost.total, currency)}${by}`,
+    rows > 0 && `${format(rows)} without a price: ${listMost(names, MOST_COUNTRIES)}`,
+  );
 }
 
 function formatRejected({ counts, reasons = [], rejections }: PlannedStep, screen: Screen): string {
-  const isMore = counts.rejected > reasons.reduce((sum, { rows }) => sum + rows, 0);
+  const isMore = counts.rejected > sumOf(reasons.map(({ rows }) => rows));
   const rest = isMore ? `; the ${reasons.length} commonest of ${Object.keys(rejections).length} reasons` : '';
   return `    ${paint(screen, 'red', `${format(counts.rejected)} rejected`)}${rest}:\n`;
 }

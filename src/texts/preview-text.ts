@@ -1,5 +1,5 @@
 import { escapeText, paint, type Screen } from '../command/screen.js';
-import { format } from '../domain/count-of.js';
+import { countOf, format, listSaid } from '../domain/count-of.js';
 import { formatTime, listLocalTimes } from '../domain/stated-time.js';
 import type { Job, SmsStep } from '../job/job.js';
 import { maskNumber, maskNumbers } from '../normalize/mask.js';
@@ -92,34 +92,33 @@ export function formatRow(row: DescribedRow, screen: Screen): string {
   const { step, kind, file, line, sms, fields, price, cells } = row;
   const head = escapeText(`${step} ${kind} · row ${row.row} of ${file} (line ${line})`);
   const shown = sms === null ? [] : [...showOnPhone(sms.text, screen, 4), ...describeDetails(sms).map(escapeText)];
-  return [
+  const cost =
+    price && (price.amount === null ? 'without a price' : `costs ${formatMoney(price.amount, price.currency)}`);
+  const lines = listSaid(
     paint(screen, 'bold', head),
-    ...(row.code === null ? [] : [`    not sent: ${row.state}, ${escapeText(`${row.code}: ${row.reason}`)}`]),
+    row.code !== null && `    not sent: ${row.state}, ${escapeText(`${row.code}: ${row.reason}`)}`,
     ...shown.map((each) => `    ${each}`),
     ...listPairs(fields ?? {}, '    '),
-    ...(price === undefined
-      ? []
-      : [`    ${price.amount === null ? 'without a price' : `costs ${formatMoney(price.amount, price.currency)}`}`]),
+    cost && `    ${cost}`,
     `    ${paint(screen, 'dim', 'row:')}`,
     ...listPairs(cells, '      '),
-    '',
-  ].join('\n');
+  );
+  return `${lines.join('\n')}\n`;
 }
 
 /** One line each: a price has one of its own. */
 function describeDetails(sms: ReturnType<typeof describeSms>): string[] {
   const { to, parts, encoding, units, ucs2, replaced, source, scheduled, localTime } = sms;
   const unit = encoding === 'GSM7' ? 'characters of GSM-7' : 'characters of UCS-2';
-  return [
-    `to ${to} ${source === null ? 'from the sender of the account' : `from ${source}`}, ${scheduled === null ? 'at once' : `on ${formatTime(scheduled)}${localTime === null ? '' : ` (${localTime})`}`}`,
-    `${parts} SMS ${parts === 1 ? 'part' : 'parts'}, ${format(units)} ${unit}`,
-    ...(ucs2.length === 0
-      ? []
-      : [
-          `special ${ucs2.length === 1 ? 'character' : 'characters'} ${ucs2.map(({ character, at }) => `${character}, character ${at} of the text`).join('; ')}: UCS-2, 70 instead of 160 a part`,
-        ]),
-    ...(replaced.length === 0 ? [] : [`replaced, so that GSM-7 is enough: ${replaced.join(', ')}`]),
-  ];
+  const there = localTime === null ? '' : ` (${localTime})`;
+  const when = scheduled === null ? 'at once' : `on ${formatTime(scheduled)}${there}`;
+  const special = ucs2.map(({ character, at }) => `${character}, character ${at} of the text`).join('; ');
+  return listSaid(
+    `to ${to} from ${source ?? 'the sender of the account'}, ${when}`,
+    `${countOf(parts, 'SMS part')}, ${format(units)} ${unit}`,
+    special && `special ${ucs2.length === 1 ? 'character' : 'characters'} ${special}: UCS-2, 70 instead of 160 a part`,
+    replaced.length > 0 && `replaced, so that GSM-7 is enough: ${replaced.join(', ')}`,
+  );
 }
 
 function listPairs(pairs: Readonly<Record<string, string>>, indent: string): string[] {

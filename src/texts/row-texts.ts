@@ -1,5 +1,5 @@
 import { escapeText, formatParagraph, paint, type Screen, showPath } from '../command/screen.js';
-import { format } from '../domain/count-of.js';
+import { format, listSaid } from '../domain/count-of.js';
 import { cutText, wrapText } from '../domain/text.js';
 import type { FunnelStage, SuppressionInput } from '../plan/format/plan-file.js';
 import { describeList, type ExplainedReason, listOmitted, nameStage, warnOfList } from '../report/account.js';
@@ -33,18 +33,18 @@ export function formatFunnel(read: number, funnel: readonly FunnelStage[] | unde
     return `${format(stage.left)} after ${nameStage(stage)} (−${format(stage.omitted)})`;
   });
   const line = [`${format(read)} read`, ...stages, `${format(funnel.at(-1)?.left ?? read)} to send`].join(' → ');
-  const warnings = funnel.flatMap(({ warning }) => (warning === undefined ? [] : [`warning: ${warning}`]));
+  const warnings = listSaid(...funnel.map(({ warning }) => warning && `warning: ${warning}`));
   return [
     formatParagraph(line, screen, { indent: '    ' }),
-    ...funnel.flatMap(describeLeftOut).map((text) => formatParagraph(text, screen, { indent: '      ' })),
+    ...listSaid(...funnel.map(describeLeftOut)).map((text) => formatParagraph(text, screen, { indent: '      ' })),
     ...warnings.map((text) => formatParagraph(text, screen, { indent: '    ', style: 'magenta' })),
   ].join('');
 }
 
 /** `consent: yes omits: no 700, blank 23`: so a wrong filter is seen. */
-function describeLeftOut(stage: FunnelStage): string[] {
+function describeLeftOut(stage: FunnelStage): string | undefined {
   const listed = listOmitted(stage);
-  return stage.filter === undefined || listed === '' ? [] : [`${stage.filter} omits: ${listed}`];
+  return stage.filter && listed && `${stage.filter} omits: ${listed}`;
 }
 
 /** What each suppression list of a step did, and below it what may be wrong with it; ends with a line break. */
@@ -53,9 +53,8 @@ export function formatLists(lists: readonly Omit<SuppressionInput, 'path' | 'sha
   return lists
     .map((list) => {
       const warning = warnOfList(list);
-      const warned =
-        warning === undefined ? '' : formatParagraph(`warning: ${warning}`, screen, { indent, style: 'magenta' });
-      return `${formatParagraph(describeList(list), screen, { indent })}${warned}`;
+      const warned = warning && formatParagraph(`warning: ${warning}`, screen, { indent, style: 'magenta' });
+      return `${formatParagraph(describeList(list), screen, { indent })}${warned ?? ''}`;
     })
     .join('');
 }

@@ -1,11 +1,11 @@
 import { formatSeconds } from '../command/progress.js';
-import { format, listNonZero } from '../domain/count-of.js';
+import { format, listNonZero, sumOf } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
 import { OpeningHours } from '../hours/window.js';
 import { describeOpening, type Opening, zonesOf } from '../hours/zone-groups.js';
 import type { RunState } from '../journal/replay.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import { type Plan, totalOf } from '../plan/format/plan-file.js';
 
 /** How far a run is, in a sentence; a second one says how long the rest takes, or, while it is closed to all that is left, when that ends. */
 export function describeProgress(
@@ -22,12 +22,8 @@ export function describeProgress(
 
 /** At the rate that the limits allow; undefined where it is over before it is read. */
 function describeLeft({ steps }: Plan, left: number): string | undefined {
-  let [planned, estimate] = [0, 0];
-  for (const { counts, estimateSeconds } of steps) {
-    planned += counts.planned;
-    estimate += estimateSeconds;
-  }
-  const seconds = Math.ceil((estimate * left) / Math.max(1, planned));
+  const estimate = sumOf(steps.map(({ estimateSeconds }) => estimateSeconds));
+  const seconds = Math.ceil((estimate * left) / Math.max(1, totalOf({ steps }, 'planned')));
   return seconds < 5 ? undefined : `About ${formatSeconds(seconds)} left.`;
 }
 

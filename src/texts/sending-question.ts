@@ -1,11 +1,11 @@
 import { formatSeconds } from '../command/progress.js';
 import { formatParagraph, type Screen } from '../command/screen.js';
 import { isRowKind, ROW_KINDS } from '../domain/areas.js';
-import { countOf, format } from '../domain/count-of.js';
+import { countOf, format, listSaid, sumOf } from '../domain/count-of.js';
 import { formatLocalClock, formatTime, millisecondsOf } from '../domain/stated-time.js';
 import { isRowStep, type Job } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
-import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import { type Plan, type PlannedStep, totalOf } from '../plan/format/plan-file.js';
 import { formatMoney } from '../prices/decimal.js';
 import { sumCost } from '../prices/step-cost.js';
 import { balanceAtRest } from '../report/row-balance.js';
@@ -25,7 +25,7 @@ interface SentPart {
 export function countToSend(plan: Plan, state: RunState) {
   const counts = new Map<string, number>();
   const steps = new Set<number>();
-  let [left, planned, ofSample] = [0, 0, 0];
+  let [left, ofSample] = [0, 0];
   for (const step of plan.steps) {
     const { number, kind } = step;
     const isRows = isRowKind(kind);
@@ -39,7 +39,7 @@ export function countToSend(plan: Plan, state: RunState) {
     left += isRows ? all : 0;
     counts.set(kind, (counts.get(kind) ?? 0) + count);
   }
-  for (const { counts } of plan.steps) planned += counts.planned;
+  const planned = totalOf(plan, 'planned');
   const isOneBroadcast = plan.steps.filter(({ kind }) => kind === 'sms').length === 1;
   const part = ([kind, count]: [string, number]): SentPart => {
     const sample = kind === 'sms' && ofSample > 0 ? { of: ofSample } : {};
@@ -66,8 +66,8 @@ function countUntilAsked({ number, stages }: PlannedStep, { job }: Plan, state: 
   const begun = waiting?.number ?? passed;
   const asked = ramp.findIndex(({ isAsked }, index) => index >= begun && isAsked);
   if (asked === -1 || stages === undefined) return Number.POSITIVE_INFINITY;
-  const sent = waiting === null ? Object.values(ended).reduce((sum, rows) => sum + rows, 0) : 0;
-  return stages.slice(begun, asked + 1).reduce((sum, rows) => sum + rows, 0) - sent;
+  const sent = waiting === null ? sumOf(Object.values(ended)) : 0;
+  return sumOf(stages.slice(begun, asked + 1)) - sent;
 }
 
 /** `446 people`, or `23 people first, of 446` */
@@ -103,13 +103,13 @@ export function listSendingFacts(
     times.length === 0 ||
     written.some((step) => isRowStep(step) && (step.kind !== 'sms' || step.template.scheduled === undefined));
   const { count = 0, of = count } = parts[0] ?? {};
-  return [
+  return listSaid(
     ...parts.map(asksFor),
     ...(share < 1 ? [] : describeCost(plan, parts[0], steps)),
-    ...(sources.length > 0 ? [`from ${sources.join(' and ')}`] : []),
-    ...(isSomeNow ? [describeTime(plan, (share * count) / of, { settings, nowMs })] : []),
+    sources.length > 0 && `from ${sources.join(' and ')}`,
+    isSomeNow && describeTime(plan, (share * count) / of, { settings, nowMs }),
     ...times.map((time) => `on ${time}`),
-  ];
+  );
 }
 
 /** `22.35 EUR`; of a sample what it costs, too, and of a ramp what its first stage is. */
@@ -123,9 +123,9 @@ function describeCost({ prices, steps }: Plan, part: SentPart | undefined, isSen
     return prices === undefined ? '' : formatMoney(sumCost(costs), prices.currency);
   };
   const all = sum(steps, false);
-  if (part?.of !== undefined) return all === '' ? [] : [`${sum(sent, true)}, ${all} for all`];
-  const rows = staged.reduce((total, { stages }) => total + (stages?.[0] ?? 0), 0);
-  if (part === undefined || staged.length === 0 || rows === part.count) return all === '' ? [] : [all];
+  if (part?.of !== undefined) return listSaid(all && `${sum(sent, true)}, ${all} for all`);
+  const rows = sumOf(staged.map(({ stages }) => stages?.[0] ?? 0));
+  if (part === undefined || staged.length === 0 || rows === part.count) return listSaid(all);
   const first = `${countOf(rows, part.noun, part.plural)} in the first stage`;
   return all === '' ? [first] : [all, `${first}, for ${sum(staged, true)}`];
 }
@@ -137,7 +137,7 @@ function describeTime(
   { settings: { notBefore }, nowMs }: { settings: Pick<Job, 'notBefore'>; nowMs: number },
 ): string {
   const startMs = Math.max(nowMs, notBefore === undefined ? nowMs : millisecondsOf(notBefore));
-  const seconds = share * steps.reduce((sum, { estimateSeconds }) => sum + estimateSeconds, 0);
+  const seconds = share * sumOf(steps.map(({ estimateSeconds }) => estimateSeconds));
   const start = startMs === nowMs || notBefore === undefined ? 'now' : `from ${formatTime(notBefore)} on`;
   if (seconds < 60) return `${start}, for about ${formatSeconds(Math.ceil(seconds))}`;
   return `${start}, until about ${formatLocalClock(startMs + seconds * 1000, nowMs)}`;

@@ -12,7 +12,7 @@ import {
   showPath,
 } from '../command/screen.js';
 import { sandboxLedgerOf } from '../command/with-job.js';
-import { countOf, format } from '../domain/count-of.js';
+import { countOf, format, listSaid, sumOf } from '../domain/count-of.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
 import { wrapText } from '../domain/text.js';
 import { formatAhead } from '../kinds/schedule.js';
@@ -96,7 +96,7 @@ function formatStep(step: StepSummary, summary: Summary, screen: Screen): string
     indentRest(`${name}: ${text} → ${escapeText(files[output] ?? '')}`, screen);
   const explained = explainRows(step, summary).map(({ output, rows, reasons }) => {
     const shown = reasons.slice(0, MOST_REASONS);
-    const isMore = rows > shown.reduce((sum, reason) => sum + reason.rows, 0);
+    const isMore = rows > sumOf(shown.map((reason) => reason.rows));
     const count = paint(screen, OUTPUT_STYLES[output], `${format(rows)} ${OUTPUTS[output].title}`);
     const isOnly = summary.steps.length === 1;
     return head(isMore ? `${count}, mostly as follows` : count, output) + formatReasons(shown, screen, isOnly);
@@ -156,7 +156,7 @@ function describeLosses(summary: Summary): string {
   const { takenBackAt } = summary;
   const when = takenBackAt === undefined ? undefined : formatTime({ at: takenBackAt });
   const rejected = describeRejected(summary);
-  const losses = [...(rejected === undefined ? [] : [rejected]), ...listNotSent(summary, when)];
+  const losses = listSaid(rejected, ...listNotSent(summary, when));
   return losses.length === 0 ? ': every row is accounted for' : `; ${losses.join(', ')}`;
 }
 
@@ -190,18 +190,13 @@ export function formatOpenDoubt(
   if (others.length === 0) return '';
   const listed = others.slice(0, MOST_LISTED);
   const more = others.length - listed.length;
-  const lines = [
+  const lines = listSaid(
     'Still in doubt (perhaps sent; Volley never sends them again on its own):',
     ...listed.map(
       ({ run, directory, inDoubt }) =>
-        `  ${describeRows(inDoubt)} of run ${run}: ${showCommand(screen, 'settle', showPath(screen, directory), '--export', 'messages.csv')}`,
+        `  ${inDoubt === null ? 'an unknown number of rows (it cannot be read)' : countOf(inDoubt, 'row')} of run ${run}: ${showCommand(screen, 'settle', showPath(screen, directory), '--export', 'messages.csv')}`,
     ),
-    ...(more > 0 ? [`  and ${countOf(more, 'more run')}`] : []),
-  ];
+    more > 0 && `  and ${countOf(more, 'more run')}`,
+  );
   return `${lines.map(escapeText).join('\n')}\n`;
-}
-
-function describeRows(inDoubt: number | null): string {
-  if (inDoubt === null) return 'an unknown number of rows (it cannot be read)';
-  return countOf(inDoubt, 'row');
 }

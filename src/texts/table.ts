@@ -1,5 +1,5 @@
 import { escapeText, paint, type Screen, type Style } from '../command/screen.js';
-import { format } from '../domain/count-of.js';
+import { format, sumOf } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import { cutText, widthOf, wrapText } from '../domain/text.js';
 import { LISTED_OUTPUTS, OUTPUTS, type Output } from '../report/rows.js';
@@ -36,7 +36,7 @@ export function formatTable(
     isEmpty: rows.every((row) => (cellsOf(row)[at] ?? NO_FIGURE) === NO_FIGURE),
   }));
   const fits = (shown: typeof measured, gap: number) =>
-    shown.reduce((sum, { width }) => sum + width + gap, INDENT.length + nameWidth) <= screen.columns;
+    INDENT.length + nameWidth + sumOf(shown.map(({ width }) => width + gap)) <= screen.columns;
   const filled = measured.filter(({ isEmpty }) => !isEmpty);
   const forms = [[measured, 2] as const, [measured, 1] as const, [filled, 2] as const, [filled, 1] as const];
   const [shown, gap = 1] = forms.find(([some, wide]) => fits(some, wide)) ?? [];
@@ -81,7 +81,7 @@ export function formatFigures(
   screen: Screen,
 ): string {
   const counted = steps.flatMap(({ figures }) => (typeof figures === 'string' ? [] : [figures]));
-  const total = columns.map((_, at) => counted.reduce((sum, figures) => sum + (figures[at] ?? 0), 0));
+  const total = columns.map((_, at) => sumOf(counted.map((figures) => figures[at] ?? 0)));
   const all = counted.length > 1 ? [...steps, { name: TOTAL, figures: total }] : steps;
   const rows = all.map(({ name, figures }) => ({
     name,

@@ -8,8 +8,7 @@ import { countOf, format } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { readRunRows } from '../report/read-run-rows.js';
-import { balanceAtRest } from '../report/row-balance.js';
-import { addBalances } from '../report/summary.js';
+import { balanceOfRun } from '../report/row-balance.js';
 import { awaitWorkers } from '../run/await-workers.js';
 import { abandonRun, assertUnfinished, holdsRows } from '../settle/abandon-run.js';
 import { adopt, defineVerb, json, theRun } from './verb.js';
@@ -54,7 +53,7 @@ async function letGo(run: HeldRun, context: Context): Promise<{ balance: Balance
   }
   const isHolder = holdsRows(run);
   if (isHolder) return { isHolder, balance: (await run.report()).balance };
-  return { isHolder, balance: addBalances(plan.steps.map((step) => balanceAtRest(step, state, plan.job))) };
+  return { isHolder, balance: balanceOfRun(plan, state, false) };
 }
 
 /** Whether the database that it was sent over knows it: 'unknown' where it cannot be asked. */

@@ -7,7 +7,7 @@ import { openNamedRun } from '../command/run-directory.js';
 import { formatNextStep } from '../command/screen.js';
 import { drainOnSignal } from '../command/signals.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
-import { countOf } from '../domain/count-of.js';
+import { countOf, sumOf } from '../domain/count-of.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import { formatTime, millisecondsOf, type StatedTime } from '../domain/stated-time.js';
 import type { SmsStep } from '../job/job.js';
@@ -74,7 +74,7 @@ export const cancel = defineVerb({
 /** Messages of the steps that are accepted still (sent, refused by the service, or not asked for), or in doubt, as the run stands then. */
 function countLeft({ steps }: Summary, waiting: readonly WaitingStep[]): { kept: number; inDoubt: number } {
   const left = steps.filter(({ number }) => waiting.some((each) => each.number === number));
-  const sum = (of: 'accepted' | 'inDoubt') => left.reduce((total, { balance }) => total + balance[of], 0);
+  const sum = (of: 'accepted' | 'inDoubt') => sumOf(left.map(({ balance }) => balance[of]));
   return { kept: sum('accepted'), inDoubt: sum('inDoubt') };
 }
 

@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path';
 import { namePerson } from '../command/env.js';
 import { escapeText } from '../command/screen.js';
 import { jobDirectoryOf, sandboxLedgerOf, withJob } from '../command/with-job.js';
-import { countOf, formatBytes } from '../domain/count-of.js';
+import { countOf, formatBytes, listSaid } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { loadJob } from '../job/load.js';
 import { parseAge } from '../job/schema/values.js';
@@ -68,7 +68,7 @@ function formatEnd(
   { job, state, bytes }: { job: string; state: string; bytes: number },
 ): string {
   const did = state === 'dry-run' ? 'would be pruned' : 'pruned';
-  const lines = [
+  const lines = listSaid(
     state === 'nothing-to-prune'
       ? `Nothing to prune in job ${job}.`
       : `Job ${job}: ${countOf(pruned.length, 'run')} ${did}, ${formatBytes(bytes)}.`,
@@ -76,9 +76,9 @@ function formatEnd(
       const when = endedAt === null ? 'without an end' : `ended ${endedAt.slice(0, 10)}`;
       return `  ${run}  ${when}  ${formatBytes(bytes)}`;
     }),
-    ...(sandboxBytes === 0 ? [] : [`  what the sandbox accepted  ${formatBytes(sandboxBytes)}`]),
+    sandboxBytes > 0 && `  what the sandbox accepted  ${formatBytes(sandboxBytes)}`,
     ...(skipped.length === 0 ? [] : ['Not pruned:', ...skipped.map(({ run, reason }) => `  ${run}  ${reason}`)]),
-    ...(kept === 0 ? [] : [`Kept, as too young or among the last: ${countOf(kept, 'run')}.`]),
-  ];
+    kept > 0 && `Kept, as too young or among the last: ${countOf(kept, 'run')}.`,
+  );
   return `${lines.map(escapeText).join('\n')}\n`;
 }

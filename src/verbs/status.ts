@@ -9,7 +9,7 @@ import {
   showCommand,
   showPath,
 } from '../command/screen.js';
-import { countOf } from '../domain/count-of.js';
+import { countOf, sumOf } from '../domain/count-of.js';
 import { isRowStep } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
@@ -98,7 +98,7 @@ function formatSteps(steps: readonly StepStatus[], screen: Screen, isRunning: bo
 }
 
 function formatWithWorkers(steps: readonly StepStatus[]): string {
-  const rows = steps.reduce((sum, { withWorkers }) => sum + withWorkers, 0);
+  const rows = sumOf(steps.map(({ withWorkers }) => withWorkers));
   if (rows === 0) return '';
   return `With workers, of those in doubt: ${countOf(rows, 'row')}. The same command finds out what came of them.\n\n`;
 }

@@ -2,7 +2,7 @@ import { countOf, format } from '../../domain/count-of.js';
 import { quoteWord } from '../../domain/errors.js';
 import { formatZoned } from '../../domain/stated-time.js';
 import { foldPerson } from '../../job/schema/approvers.js';
-import type { Plan } from '../../plan/format/plan-file.js';
+import { type Plan, totalOf } from '../../plan/format/plan-file.js';
 import { findNight } from '../../plan/time-faults.js';
 import { listApproveFlags } from '../../registry/approvals.js';
 import type { CampaignReport } from '../../registry/report-campaign.js';
@@ -74,7 +74,7 @@ export function checkPage(
     ? html`<p class="note"><b>The campaign was changed since this check.</b> What is below is not what it says now.</p>${start('Check again')}`
     : NOTHING;
   const send = isStale || isBegun || count === undefined ? NOTHING : renderSend(view, checked);
-  const parts = plan.steps.reduce((sum, { counts }) => sum + counts.segments, 0);
+  const parts = totalOf(plan, 'segments');
   const cost =
     send === NOTHING || plan.prices !== undefined
       ? NOTHING

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { sumOf } from '../../domain/count-of.js';
 import { UserError } from '../../domain/errors.js';
 import { PROGRAM } from '../../domain/program.js';
 import type { LeftOutCode } from '../../domain/row-codes.js';
@@ -216,6 +217,11 @@ export interface RequestHead {
   readonly hours?: string;
   /** Of its rows, from 1; absent where its step has no stages. */
   readonly stage?: number;
+}
+
+/** A figure of all steps of a plan together. */
+export function totalOf({ steps }: Pick<Plan, 'steps'>, figure: keyof StepCounts): number {
+  return sumOf(steps.map(({ counts }) => counts[figure]));
 }
 
 /** A step by its kind and its place among those of the kind: the same in a job to which other steps were added. */

@@ -1,3 +1,4 @@
+import { sumOf } from '../../domain/count-of.js';
 import { isLeftOutCode, LEFT_OUT_CODES } from '../../domain/row-codes.js';
 import type { Files } from '../../storage/files.js';
 import type { PlannedStep } from './plan-file.js';
@@ -24,7 +25,7 @@ export function isLeftOut(row: RowLine): row is SkippedRowLine {
 }
 
 export function countLeftOut({ skips }: Pick<PlannedStep, 'skips'>): number {
-  return LEFT_OUT_CODES.reduce((sum, code) => sum + (skips[code] ?? 0), 0);
+  return sumOf(LEFT_OUT_CODES.map((code) => skips[code] ?? 0));
 }
 
 /** All rows of a step, in the order of their file. */

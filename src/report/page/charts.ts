@@ -1,4 +1,4 @@
-import { format } from '../../domain/count-of.js';
+import { format, sumOf } from '../../domain/count-of.js';
 import type { Balance } from '../../domain/row.js';
 import { OUTPUTS } from '../rows.js';
 import { type Html, html, NOTHING } from './html.js';
@@ -42,10 +42,9 @@ export function renderShare(part: number, whole: number): Html {
 
 /** Widths that are as their counts, but none too narrow to be seen. */
 function spread(counts: readonly number[]): number[] {
-  const total = counts.reduce((sum, count) => sum + count, 0);
+  const total = sumOf(counts);
   const wanted = counts.map((count) => Math.max(LEAST_WIDTH, (count / total) * WIDTH));
-  const sum = wanted.reduce((one, two) => one + two, 0);
-  return wanted.map((width) => (width / sum) * WIDTH);
+  return wanted.map((width) => (width / sumOf(wanted)) * WIDTH);
 }
 
 /** Never 100 % of what is not all, nor 0 % of what is something. */

@@ -1,4 +1,4 @@
-import { countOf, format } from '../../domain/count-of.js';
+import { countOf, format, listSaid } from '../../domain/count-of.js';
 import type { FunnelStage } from '../../plan/format/plan-file.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatMoney } from '../../prices/decimal.js';
@@ -31,17 +31,13 @@ export function renderFunnel(summary: Summary): Html {
     const sent: Line = [messages > 0 ? 'sent' : 'accepted', balance.accepted, describeNotSent(step)];
     const stages = listStages({ funnel, read: balance.read });
     const rows = [...stages, ...(summary.state === 'planned' ? [] : [sent]), ...own].map(([name, count, leftOut]) => {
-      return [name, count, renderShare(count, step.balance.read), leftOut] as const;
+      return [name, count, renderShare(count, balance.read), leftOut] as const;
     });
-    const columns = [
-      steps.length > 1 ? nameStep(step) : 'from the file',
-      '#rows',
-      'of those read',
-      'left out, and why',
-    ];
-    const warnings = (step.funnel ?? [])
-      .slice(0, MOST_ROWS)
-      .flatMap(({ warning }) => (warning === undefined ? [] : [html`<p>Warning: ${cutSentence(warning)}</p>`]));
+    const first = steps.length > 1 ? nameStep(step) : 'from the file';
+    const columns = [first, '#rows', 'of those read', 'left out, and why'];
+    const warnings = listSaid(...(funnel ?? []).slice(0, MOST_ROWS).map(({ warning }) => warning)).map(
+      (warning) => html`<p>Warning: ${cutSentence(warning)}</p>`,
+    );
     return html`${renderTable({ name: `${nameStep(step)}: from the rows read to the people reached`, columns }, rows)}${warnings}`;
   });
   return sections.length === 0 ? NOTHING : renderSection('From the file to the people', sections, renderMoney(summary));
@@ -66,18 +62,18 @@ export function listStages({
 
 function describeLeftOut(stage: FunnelStage): string {
   const listed = listOmitted(stage);
-  return `${format(stage.omitted)}${listed === '' ? '' : `: ${cutSentence(listed)}`}`;
+  return `${format(stage.omitted)}${listed && `: ${cutSentence(listed)}`}`;
 }
 
 /** What became of rows that the plan held, and that were not accepted. */
 function describeNotSent(step: StepSummary): string {
   const { balance, skips, funnel = [] } = step;
   const refused = balance.rejected - (funnel.find(({ code }) => code === 'rejected')?.omitted ?? 0);
-  return [
-    ...(refused > 0 ? [`${countOf(refused, 'row')} refused by the service`] : []),
+  return listSaid(
+    refused > 0 && `${countOf(refused, 'row')} refused by the service`,
     ...listNotSent({ balance, steps: [step] }),
-    ...(skips.retried === undefined ? [] : [`${countOf(skips.retried, 'row')} claimed by another plan`]),
-  ].join(', ');
+    skips.retried !== undefined && `${countOf(skips.retried, 'row')} claimed by another plan`,
+  ).join(', ');
 }
 
 /** What receipts and opt-outs say of those that were sent. */
@@ -86,11 +82,8 @@ function listReached({ balance }: StepSummary, { deliveries, optedOutSince }: Su
   if (deliveries !== null) {
     const { delivered, failed } = sumDeliveries(deliveries);
     const open = Math.max(0, balance.accepted - delivered - failed);
-    lines.push([
-      'delivered',
-      delivered,
-      `${format(failed)} failed${open > 0 ? `, ${format(open)} without a final receipt` : ''}`,
-    ]);
+    const rest = open > 0 ? `, ${format(open)} without a final receipt` : '';
+    lines.push(['delivered', delivered, `${format(failed)} failed${rest}`]);
   }
   if (optedOutSince) lines.push(['opted out since', optedOutSince, '']);
   return lines;
@@ -98,12 +91,10 @@ function listReached({ balance }: StepSummary, { deliveries, optedOutSince }: Su
 
 /** In one line: the tables by step are folded. */
 function renderMoney({ cost, billed }: Summary): Html {
-  const parts = [
-    ...(cost === undefined ? [] : [`${formatMoney(cost.planned, cost.currency)} planned`]),
-    ...(cost === undefined ? [] : [`${formatMoney(cost.accepted, cost.currency)} for what was accepted`]),
-    ...(billed === undefined || billed.priced === 0
-      ? []
-      : [`${formatBilled(billed)} billed, by ${format(billed.priced)} receipts`]),
-  ];
+  const parts = listSaid(
+    cost && `${formatMoney(cost.planned, cost.currency)} planned`,
+    cost && `${formatMoney(cost.accepted, cost.currency)} for what was accepted`,
+    billed !== undefined && billed.priced > 0 && `${formatBilled(billed)} billed, by ${format(billed.priced)} receipts`,
+  );
   return parts.length === 0 ? NOTHING : html`<p><b>Cost:</b> ${parts.join(', ')}.</p>\n`;
 }

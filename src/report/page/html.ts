@@ -1,4 +1,4 @@
-import { format } from '../../domain/count-of.js';
+import { format, sumOf } from '../../domain/count-of.js';
 import { formatDay, stateTime } from '../../domain/stated-time.js';
 
 /** Text that is HTML already. */
@@ -112,5 +112,5 @@ export function sumUp<Row>(rows: readonly Row[], describeRest: (rest: readonly R
 }
 
 export function addUp(rows: readonly (readonly (string | number)[])[]): number {
-  return rows.reduce((sum, [, count]) => sum + Number(count), 0);
+  return sumOf(rows.map(([, count]) => Number(count)));
 }

@@ -1,4 +1,4 @@
-import { countOf } from '../../domain/count-of.js';
+import { addCounts, countOf, sumOf } from '../../domain/count-of.js';
 import { remember } from '../../domain/is-object.js';
 import { formatTime, stateTime } from '../../domain/stated-time.js';
 import { nameAmongKind, type Plan, type RetryOf } from '../../plan/format/plan-file.js';
@@ -109,7 +109,7 @@ export function mergeSummaries(
     const [step] = same as [StepSummary];
     return {
       ...{ ...step, ...countOf(name, step), number: index + 1 },
-      messages: same.reduce((all, one) => all + one.messages, 0),
+      messages: sumOf(same.map(({ messages }) => messages)),
     };
   });
   const open = summaries.find(({ state }) => state !== 'finished');
@@ -122,11 +122,15 @@ export function mergeSummaries(
     state: open?.state ?? 'finished',
     stop: open?.stop ?? null,
     startedAt: first.startedAt,
-    endedAt: summaries.map(({ endedAt }) => endedAt ?? '').reduce((one, other) => (one > other ? one : other)) || null,
+    endedAt:
+      summaries
+        .map((each) => each.endedAt ?? '')
+        .sort()
+        .at(-1) || null,
     exitCode: worstExitCode(summaries.map(({ exitCode }) => exitCode)),
     balance: addBalances(steps.map(({ balance }) => balance)),
-    deliveries: received.length === 0 ? null : sumCounts(received),
-    ...(since.length === 0 ? {} : { optedOutSince: since.reduce((all, one) => all + one) }),
+    deliveries: received.length === 0 ? null : addCounts(received),
+    ...(since.length === 0 ? {} : { optedOutSince: sumOf(since) }),
     ...mergeCost(runs),
     ...(billed === undefined ? {} : { billed }),
     steps,
@@ -143,10 +147,4 @@ function mergeCost(runs: readonly CampaignRun[]): Pick<Summary, 'cost'> {
   return {
     cost: { ...first.cost, planned, accepted: sumCost(priced.map(({ cost }) => ({ cost: { total: cost.accepted } }))) },
   };
-}
-
-function sumCounts(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
-  const sums: Record<string, number> = {};
-  for (const [key, count] of all.flatMap(Object.entries<number>)) sums[key] = (sums[key] ?? 0) + count;
-  return sums;
 }

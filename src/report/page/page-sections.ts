@@ -1,4 +1,5 @@
-import { countOf, format } from '../../domain/count-of.js';
+import { countOf, format, listSaid, sumOf } from '../../domain/count-of.js';
+import { capitalize } from '../../domain/text.js';
 import type { SentRows } from '../../journal/row-status/row-status-view.js';
 import { maskNumbers } from '../../normalize/mask.js';
 import type { Plan } from '../../plan/format/plan-file.js';
@@ -111,10 +112,10 @@ export function renderReasons(summary: Summary): Html {
     });
     const lists = (step.suppression ?? []).slice(0, MOST_ROWS).flatMap((list) => {
       const warning = warnOfList(list);
-      return [describeList(list), ...(warning === undefined ? [] : [`Warning: ${warning}.`])];
+      return listSaid(describeList(list), warning && `Warning: ${warning}.`);
     });
-    const skipped = step.balance.skipped === 0 ? [] : [`${describeSkips(step)}.`];
-    const said = [...listRemarks(step), ...skipped, ...lists].map(cutSentence);
+    const skipped = step.balance.skipped > 0 && `${describeSkips(step)}.`;
+    const said = listSaid(...listRemarks(step), skipped, ...lists).map(cutSentence);
     if (tables.length === 0 && said.length === 0) return NOTHING;
     return html`<h3>${nameStep(step)}</h3>\n${tables}${said.map((line) => html`<p>${line}</p>\n`)}`;
   });
@@ -125,7 +126,7 @@ export function renderReasons(summary: Summary): Html {
 function renderDeliveries({ deliveries, balance }: Summary): Html {
   if (deliveries === null) return NOTHING;
   const entries = Object.entries(deliveries).sort((one, other) => other[1] - one[1]);
-  const received = entries.reduce((sum, [, count]) => sum + count, 0);
+  const received = sumOf(Object.values(deliveries));
   const columns = ['state', '#messages', '#share'];
   const rows = sumUp(
     entries.map(([state, count]) => [cutName(state), count, formatShare(count, received)]),
@@ -146,7 +147,7 @@ function renderListed({ cost, steps }: Summary): Html {
   ];
   const priced = steps.flatMap((step) => (step.cost === undefined ? [] : [{ name: nameStep(step), cost: step.cost }]));
   const rows = priced.map(({ name, cost }) => [name, ...amounts(cost), cost.withoutPrice]);
-  const without = priced.reduce((sum, { cost }) => sum + cost.withoutPrice, 0);
+  const without = sumOf(priced.map(({ cost }) => cost.withoutPrice));
   const total = rows.length > 1 ? ['total', ...amounts(cost), without] : undefined;
   const table = renderTable({ name: 'Cost by step', columns }, rows, total);
   return html`${table}<p class="dim">By the price list ${cutName(cost.file)}.</p>\n`;
@@ -170,7 +171,7 @@ function renderBilled({ billed, cost, steps }: Summary): Html {
   ];
   const charged = steps.flatMap((step) => (step.billed === undefined ? [] : [{ ...step, billed: step.billed }]));
   const rows = charged.map((step) => [nameStep(step), ...figures(step.billed, step.balance.accepted)]);
-  const accepted = charged.reduce((sum, { balance }) => sum + balance.accepted, 0);
+  const accepted = sumOf(charged.map(({ balance }) => balance.accepted));
   const total = rows.length > 1 ? ['total', ...figures(billed, accepted)] : undefined;
   const table = renderTable({ name: 'Cost by receipts', columns }, rows, total);
   return html`${table}<p class="dim">For the messages that have a delivery receipt; ${format(billed.priced)} of them name a price.</p>\n`;
@@ -188,10 +189,10 @@ function renderAudience({ steps, prices }: Plan): Html {
     );
     const noun = messages > 0 ? 'messages' : 'rows';
     const special = describeSpecialCharacters(step, { currency: prices?.currency, most: 5 });
-    const said = [
-      ...(messages > 0 ? [`${countOf(messages, 'message')} of ${countOf(segments, 'part')} in all.`] : []),
-      ...(special === undefined ? [] : [`${cutSentence(special.slice(0, 1).toUpperCase() + special.slice(1))}.`]),
-    ].map((line) => html`<p>${line}</p>\n`);
+    const said = listSaid(
+      messages > 0 && `${countOf(messages, 'message')} of ${countOf(segments, 'part')} in all.`,
+      special && `${cutSentence(capitalize(special))}.`,
+    ).map((line) => html`<p>${line}</p>\n`);
     const table = renderTable(
       { name: `${nameStep(step)}: ${noun} by country`, columns: ['country', `#${noun}`] },
       rows,

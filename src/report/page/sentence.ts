@@ -1,6 +1,7 @@
 import { isRowKind, ROW_KINDS } from '../../domain/areas.js';
-import { countOf, format, listNonZero } from '../../domain/count-of.js';
+import { addCounts, countOf, format, listNonZero, listSaid, sumOf } from '../../domain/count-of.js';
 import { findZone, formatTime, listLocalTimes, type StatedTime, stateTime } from '../../domain/stated-time.js';
+import { capitalize } from '../../domain/text.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { listNotSent } from '../account.js';
 import { describeEarlyEnd } from '../stop-words.js';
@@ -13,29 +14,25 @@ export function describeRun(summary: Summary, plan: Plan): string[] {
   const left = balance.inDoubt - withWorkers;
   const rejected = describeRejected(summary);
   const accepted = `${format(balance.accepted)} ${balance.accepted === 1 ? 'was' : 'were'} accepted`;
-  const others = [...(rejected === undefined ? [] : [rejected]), ...listNonZero({ skipped: balance.skipped })];
+  const others = listSaid(rejected, ...listNonZero({ skipped: balance.skipped }));
   const read = `Of ${countOf(balance.read, 'row')} read, ${[accepted, ...others].join(', ')}.`;
-  return [
+  return listSaid(
     describeSending(summary, plan),
-    ...describeBeginning(summary, plan),
+    describeBeginning(summary, plan),
     ...describeSchedule(summary, plan),
-    ...describeDelivery(summary),
-    ...(plan.testOf === undefined ? [] : [`This was a test, to ${countOf(plan.testOf.numbers, 'own number')}.`]),
-    ...(plan.job.service.sandbox ? ['This was the sandbox: no message left the machine.'] : []),
-    ...(state === 'planned' ? [] : [read]),
-    ...(left > 0
-      ? [
-          `${countOf(left, 'row')} in doubt: each may or may not have been sent, and Volley does not send it again on its own.`,
-        ]
-      : []),
-    ...(withWorkers > 0
-      ? [`${countOf(withWorkers, 'row')} with workers: the command that resumes the run finds out what came of them.`]
-      : []),
-    ...(balance.unprocessed > 0 && state !== 'planned' ? [describeNotSent(summary, plan)] : []),
-    ...(stop === null ? [] : [`The run ${describeEarlyEnd(stop)}.`]),
-    ...(state === 'unfinished' ? ['The run has not ended: it is at work, or its process died.'] : []),
-    ...(state === 'finished' && balance.inDoubt === 0 ? ['Every row is accounted for.'] : []),
-  ];
+    describeDelivery(summary),
+    plan.testOf && `This was a test, to ${countOf(plan.testOf.numbers, 'own number')}.`,
+    plan.job.service.sandbox && 'This was the sandbox: no message left the machine.',
+    state !== 'planned' && read,
+    left > 0 &&
+      `${countOf(left, 'row')} in doubt: each may or may not have been sent, and Volley does not send it again on its own.`,
+    withWorkers > 0 &&
+      `${countOf(withWorkers, 'row')} with workers: the command that resumes the run finds out what came of them.`,
+    balance.unprocessed > 0 && state !== 'planned' && describeNotSent(summary, plan),
+    stop !== null && `The run ${describeEarlyEnd(stop)}.`,
+    state === 'unfinished' && 'The run has not ended: it is at work, or its process died.',
+    state === 'finished' && balance.inDoubt === 0 && 'Every row is accounted for.',
+  );
 }
 
 /** What of the plan was not sent; rows in doubt have a sentence of their own. */
@@ -58,21 +55,19 @@ function describeSending(summary: Summary, plan: Plan): string {
     return `${capitalize(when)} the service accepted ${taken}.`;
   }
   const what = listCounts(summary.steps, ({ balance }) => balance.accepted);
-  const countries = new Set(plan.steps.flatMap((step) => (step.kind === 'sms' ? Object.keys(step.countries) : [])));
+  const countries = listCountries(plan).length;
   const messages = plan.steps.every(({ kind }) => kind === 'sms') ? '' : ', the messages';
-  const where = countries.size > 1 ? `${messages} to ${countries.size} countries` : '';
+  const where = countries > 1 ? `${messages} to ${countries} countries` : '';
   return `${capitalize(when)} the service accepted ${what}${where}.`;
 }
 
 /** What recipients' clocks showed when messages that are sent at once began to leave. */
-function describeBeginning(summary: Summary, plan: Plan): string[] {
+function describeBeginning(summary: Summary, plan: Plan): string | undefined {
   const { startedAt, steps } = summary;
   const isAtOnce = steps.some(({ kind, scheduled, balance }) => kind === 'sms' && !scheduled && balance.accepted > 0);
-  const clocks =
-    startedAt === null || !isAtOnce
-      ? ''
-      : describeClocks(stateTime(Date.parse(startedAt), chooseZone(summary, plan)), plan);
-  return clocks === '' ? [] : [`When sending began, it was ${clocks}.`];
+  if (startedAt === null || !isAtOnce) return undefined;
+  const clocks = describeClocks(stateTime(Date.parse(startedAt), chooseZone(summary, plan)), plan);
+  return clocks && `When sending began, it was ${clocks}.`;
 }
 
 const MOST_CLOCKS = 5;
@@ -89,14 +84,10 @@ export function chooseZone({ startedAt }: Pick<Summary, 'startedAt'>, plan: Plan
 
 /** Of messages, the one that most go to first. */
 function listCountries({ steps }: Plan): string[] {
-  const counts = new Map<string, number>();
-  for (const { kind, countries } of steps) {
-    if (kind !== 'sms') continue;
-    for (const [country, count] of Object.entries(countries)) {
-      counts.set(country, (counts.get(country) ?? 0) + count);
-    }
-  }
-  return [...counts].sort(([, one], [, other]) => other - one).map(([country]) => country);
+  const counts = addCounts(steps.filter(({ kind }) => kind === 'sms').map(({ countries }) => countries));
+  return Object.entries(counts)
+    .sort(([, one], [, other]) => other - one)
+    .map(([country]) => country);
 }
 
 /** `SG 08:18, DE 01:18`, of the countries that most messages go to; nothing where their clocks agree with the time. */
@@ -109,27 +100,24 @@ function describeClocks(moment: StatedTime, plan: Plan): string {
 
 /** For whom the service holds messages that it accepted, until when. */
 function describeSchedule({ steps }: Summary, plan: Plan): string[] {
-  const times = new Map<string, number>();
-  for (const { scheduled, balance } of steps) {
-    if (scheduled === undefined) continue;
+  const waiting = steps.flatMap(({ scheduled, balance }) => {
+    if (scheduled === undefined || balance.accepted === 0) return [];
     const clocks = describeClocks(scheduled, plan);
-    const time = `${formatTime(scheduled)}${clocks === '' ? '' : ` (${clocks})`}`;
-    times.set(time, (times.get(time) ?? 0) + balance.accepted);
-  }
-  return [...times].flatMap(([time, accepted]) => {
-    if (accepted === 0) return [];
-    return [`${countOf(accepted, 'message')} ${accepted === 1 ? 'is' : 'are'} scheduled for ${time}.`];
+    return [{ [`${formatTime(scheduled)}${clocks && ` (${clocks})`}`]: balance.accepted }];
   });
+  return Object.entries(addCounts(waiting)).map(
+    ([time, accepted]) => `${countOf(accepted, 'message')} ${accepted === 1 ? 'is' : 'are'} scheduled for ${time}.`,
+  );
 }
 
 /** A message whose newest receipt is not final counts as neither delivered nor failed. */
-function describeDelivery({ deliveries, steps }: Summary): string[] {
-  if (deliveries === null) return [];
+function describeDelivery({ deliveries, steps }: Summary): string | undefined {
+  if (deliveries === null) return undefined;
   const { delivered, failed } = sumDeliveries(deliveries);
-  const messages = steps.reduce((total, { kind, balance }) => total + (kind === 'sms' ? balance.accepted : 0), 0);
+  const messages = sumOf(steps.map(({ kind, balance }) => (kind === 'sms' ? balance.accepted : 0)));
   const open = messages - delivered - failed;
   const rest = open > 0 ? `; ${format(open)} ${open === 1 ? 'has' : 'have'} no final one yet` : '';
-  return [`Receipts say: ${format(delivered)} delivered, ${format(failed)} failed${rest}.`];
+  return `Receipts say: ${format(delivered)} delivered, ${format(failed)} failed${rest}.`;
 }
 
 /** `5,622 messages and 640 contacts`: steps of one kind are added up. */
@@ -137,19 +125,12 @@ function listCounts<Step extends { readonly kind: string }>(
   steps: readonly Step[],
   countOfStep: (step: Step) => number,
 ): string {
-  const counts = new Map<string, number>();
-  for (const step of steps) {
-    if (!isRowKind(step.kind)) continue;
-    const { noun } = ROW_KINDS[step.kind];
-    counts.set(noun, (counts.get(noun) ?? 0) + countOfStep(step));
-  }
+  const counts = steps.map((step) => (isRowKind(step.kind) ? { [ROW_KINDS[step.kind].noun]: countOfStep(step) } : {}));
   // Messages are what a reader looks for first.
-  const names = [...counts].sort(([one], [other]) => Number(other === 'message') - Number(one === 'message'));
+  const names = Object.entries(addCounts(counts)).sort(
+    ([one], [other]) => Number(other === 'message') - Number(one === 'message'),
+  );
   const words = names.map(([noun, count]) => countOf(count, noun));
   if (words.length < 2) return words[0] ?? 'nothing';
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
-}
-
-function capitalize(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
