@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Document } from 'yaml';
 import type { Context } from '../command/context.js';
@@ -45,6 +46,23 @@ export function givenJob(act: Respond<JobRequest>): Respond<CampaignRequest> {
 export function unlessHandWritten<Request extends CampaignRequest>(act: Respond<Request>): Respond<Request> {
   return async (asked) =>
     (asked.campaign.job?.unknown.length ?? 0) > 0 ? handWrittenPage(viewOf(asked), asked.campaign) : act(asked);
+}
+
+/**
+ * A form that changes a job, pressed twice: the second press has the answer of the first, as long as the job is as that left it. By what the
+ * form says of the job it would be another person's.
+ */
+export function oncePressed(act: Respond<JobRequest>, campaigns: Campaigns): Respond<JobRequest> {
+  const last = new Map<string, { pressed: string; left: string | undefined; answer: PageAnswer }>();
+  return async (asked) => {
+    const { name, fields, file } = asked;
+    const pressed = hash('sha256', JSON.stringify([fields, file?.name, file && hash('sha256', file.bytes)]));
+    const before = last.get(name);
+    if (before?.pressed === pressed && before.left === asked.job.sha256) return before.answer;
+    const answer = await act(asked);
+    if (answer.to !== undefined) last.set(name, { pressed, left: (await campaigns.find(name)).job?.sha256, answer });
+    return answer;
+  };
 }
 
 /** The campaigns of a directory, and the commands that do what a page asks for. */

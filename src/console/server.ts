@@ -26,6 +26,7 @@ import {
   type FormFields,
   givenJob,
   type JobRequest,
+  oncePressed,
   type PageRequest,
   type Respond,
   unlessHandWritten,
@@ -159,9 +160,14 @@ export async function startConsole(
   const job = routes(givenJob);
   const draft = routes<CampaignRequest>(unlessHandWritten);
   const edited = routes<JobRequest>((act) => unlessHandWritten(givenJob(act)));
+  const once = (act: Respond<JobRequest>) => oncePressed(act, campaigns);
 
   onPage('/', (asked) => home.showHome(asked));
-  onForm('/new', (asked) => home.create(asked));
+  // Of two who begin one of the same name, the second finds it taken.
+  onForm(
+    '/new',
+    inTurn((asked) => home.create(asked)),
+  );
   onPage('/people', (asked) => home.showPerson(asked));
   // A look: by a form, so that no address has the number.
   onForm('/people', (asked) => home.showPerson(asked), 'viewer');
@@ -174,11 +180,20 @@ export async function startConsole(
   campaign.page('/columns', (asked) => desk.showColumns(asked));
   draft.form('/columns', (asked) => desk.chooseColumn(asked));
   edited.page('/message', (asked) => desk.showMessage(asked));
-  edited.form('/message', (asked) => desk.writeMessage(asked));
+  edited.form(
+    '/message',
+    once((asked) => desk.writeMessage(asked)),
+  );
   edited.page('/who', (asked) => audience.showWho(asked));
-  edited.form('/who', (asked) => audience.write(asked));
+  edited.form(
+    '/who',
+    once((asked) => audience.write(asked)),
+  );
   edited.page('/when', (asked) => timing.showWhen(asked));
-  edited.form('/when', (asked) => timing.write(asked));
+  edited.form(
+    '/when',
+    once((asked) => timing.write(asked)),
+  );
   job.form('/live', (asked) => desk.makeLive(asked));
   job.page('/test', (asked) => sending.showTest(asked));
   job.form('/test', (asked) => sending.test(asked));

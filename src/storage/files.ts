@@ -108,6 +108,8 @@ const DIRECTORY_MODE = 0o700;
 
 /** `writer` distinguishes the unfinished files of two processes: of two containers they have the same id, 1. */
 export function createFiles(raw: RawFiles, writer = ''): Files {
+  /** Two of one file have two names: a console answers many at once. */
+  const unfinished = new Set<string>();
   const syncDirectory = async (path: string) => {
     const handle = await raw.open(path, constants.O_RDONLY);
     try {
@@ -143,8 +145,13 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
   };
 
   const openWhole = async (path: string): Promise<WholeFile & { facts(): Promise<FileFacts> }> => {
-    const part = `${path}${writer}.part`;
-    const handle = await raw.open(part, 'w', FILE_MODE);
+    let part = `${path}${writer}.part`;
+    for (let n = 2; unfinished.has(part); n++) part = `${path}${writer}-${n}.part`;
+    unfinished.add(part);
+    const handle = await raw.open(part, 'w', FILE_MODE).catch((error: unknown) => {
+      unfinished.delete(part);
+      throw error;
+    });
     return {
       facts: async () => factsOf(await handle.stat()),
       write: (chunk) => naming(path, writeAll(handle, toBytes(chunk))),
@@ -152,11 +159,13 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
         await naming(path, handle.sync());
         await handle.close();
         await rename(part, path);
+        unfinished.delete(part);
       },
       discard: async () => {
         // `finish` may have failed when it was closed already.
         await handle.close().catch(() => {});
         await raw.rm(part, { force: true });
+        unfinished.delete(part);
       },
     };
   };

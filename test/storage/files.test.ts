@@ -67,6 +67,20 @@ describe('a whole file', () => {
     expect(readdirSync(directory)).toEqual(['a.csv', 'a.csv.1.part']);
   });
 
+  test('that one process writes twice at once is the one that was finished last, whole', async () => {
+    const [first, second] = [await nodeFiles.createWhole(at('a.csv')), await nodeFiles.createWhole(at('a.csv'))];
+    await second.write('second');
+    await first.write('first, and longer');
+    await first.finish();
+    expect(readFileSync(at('a.csv'), 'utf8')).toBe('first, and longer');
+    await second.finish();
+    expect(readFileSync(at('a.csv'), 'utf8')).toBe('second');
+    const texts = Array.from({ length: 20 }, (_, index) => `text ${index}`);
+    await Promise.all(texts.map((text) => nodeFiles.writeWhole(at('a.csv'), text)));
+    expect(texts).toContain(readFileSync(at('a.csv'), 'utf8'));
+    expect(readdirSync(directory)).toEqual(['a.csv']);
+  });
+
   test('is what its process wrote, though another of the same id writes it as well, in another container', async () => {
     vi.resetModules();
     const { nodeFiles: others } = await import('../../src/storage/files.js');
