@@ -253,6 +253,9 @@ export function createSharedLane(options: {
     get share() {
       return share * watch.share;
     },
+    get pausedMs() {
+      return pausedUntilMs - clock.monotonicMs();
+    },
   };
 }
 

@@ -126,8 +126,8 @@ async function withService<T>(
     const call: CallService = (endpoint, input) => {
       const untilMs = clock.now() + giveUpAfterMs;
       let isFirstPause = true;
-      const onPause = (answer: Answer, delayMs: number) => {
-        const isSaid = isFirstPause && !stop.isRequested && clock.now() + delayMs < untilMs;
+      const onPause = (answer: Answer) => {
+        const isSaid = isFirstPause && !stop.isRequested;
         isFirstPause = false;
         if (isSaid) log.warn(describePause(answer, settings.bases[area], untilMs));
       };

@@ -68,7 +68,7 @@ export async function setFrom(found: Campaign, target: CampaignTarget, change: C
     await change.call(changeCampaign, { campaignId: found.id, target });
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'in-doubt') throw error;
-    return settle(found, target, change);
+    return settle(found, target, { ...change, why: error.message });
   }
   return accepted(target, `Campaign ${found.id} went from ${state} to ${target}`);
 }
@@ -77,8 +77,12 @@ const READS = 4;
 const FIRST_PAUSE_MS = 1000;
 
 /** A change without a clear answer (206, a lost answer) may take a while: the status shows whether it took effect. */
-async function settle({ id, state }: Campaign, target: CampaignTarget, { call, sleep }: Change): Promise<Verdict> {
-  let lastSeen = 'its status cannot be read';
+async function settle(
+  { id, state }: Campaign,
+  target: CampaignTarget,
+  { call, sleep, why }: Change & { readonly why: string },
+): Promise<Verdict> {
+  let lastSeen = 'has a status that cannot be read';
   for (let read = 0; read < READS; read++) {
     if (read > 0) await sleep(FIRST_PAUSE_MS * 2 ** (read - 1));
     const found = await call(readCampaign, { campaignId: id }).catch(unreadable);
@@ -86,10 +90,9 @@ async function settle({ id, state }: Campaign, target: CampaignTarget, { call, s
     if (found.state === target) {
       return accepted(target, `Campaign ${id} went from ${state} to ${target}, as its status shows`);
     }
-    lastSeen = `it is still ${describe(found)}`;
+    lastSeen = `is still ${describe(found)}`;
   }
-  const reason = `the change of campaign ${id} to ${target} had no clear answer, and ${lastSeen}`;
-  return inDoubt('no-answer', reason);
+  return inDoubt('no-answer', `${why}; campaign ${id}, which was to be ${target}, ${lastSeen}`);
 }
 
 /** A failed read says nothing about the change before it. */

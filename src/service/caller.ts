@@ -24,6 +24,7 @@ export interface CallLane {
   pauseFor(delayMs: number, cause?: { readonly isOwn: boolean }): void;
   slowDown(): void;
   noteSuccess(): void;
+  readonly pausedMs?: number | undefined;
 }
 
 const FIRST_BACKOFF_MS = 500;
@@ -44,8 +45,8 @@ export function createCaller(deps: {
   readonly giveUpAfterMs: number;
   /** Cancels calls in flight; their outcome is then unknown. */
   readonly signal?: AbortSignal | undefined;
-  /** After each answer that makes a lane pause before the call is sent again, or that turned the call away. */
-  readonly onPause?: (answer: Answer, delayMs: number) => void;
+  /** After each answer that makes a lane pause before the call is sent again; `isTurnedAway`: it asks for a lower rate. */
+  readonly onPause?: (answer: Answer, delayMs: number, isTurnedAway: boolean) => void;
 }): CallService {
   return async (endpoint, input) => {
     const lane = deps.laneOf(endpoint.area);
@@ -60,6 +61,7 @@ export function createCaller(deps: {
       hasOwnConnection: !isRepeatable,
     };
     const untilMs = deps.clock.monotonicMs() + deps.giveUpAfterMs;
+    assertNoLongPause(endpoint.name, lane, deps.giveUpAfterMs);
     let mayHaveBeenDone = false;
     for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)) {
       const answer = await lane.run(cost, async (gate) => {
@@ -80,13 +82,18 @@ export function createCaller(deps: {
       const isTurnedAway = wasTurnedAway(decision);
       if (isTurnedAway) lane.slowDown();
       // Pause the lane even when this call gives up, so that the next one does not come too early.
-      if (isTurnedAway || !isOver) {
-        deps.onPause?.(answer, pauseMs);
-        lane.pauseFor(pauseMs, { isOwn: !isTurnedAway });
-      }
+      if (isTurnedAway || !isOver) lane.pauseFor(pauseMs, { isOwn: !isTurnedAway });
       if (isOver) throw describeCallFailure({ endpoint, method, decision, answer, mayHaveBeenDone });
+      deps.onPause?.(answer, pauseMs, isTurnedAway);
     }
   };
+}
+
+/** What the call before was answered may name any time. */
+function assertNoLongPause(name: string, { pausedMs = 0 }: CallLane, giveUpAfterMs: number): void {
+  if (pausedMs <= giveUpAfterMs) return;
+  const message = `Cannot ${name}: the service has asked to come back in ${Math.ceil(pausedMs / 1000)} s`;
+  throw new ServiceError('unavailable', message, { hint: NOT_DONE });
 }
 
 function dropStrays(transport: Transport, answer: Answer, decision: Decision): void {

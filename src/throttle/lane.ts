@@ -40,6 +40,8 @@ export interface Lane {
   close(): Promise<void>;
   /** In (0, 1]: 1 when the lane uses all of its limits; absent where a stand-in does not say. */
   readonly share?: number;
+  /** How long its gate stays closed by `pauseFor`, jitter aside; 0 or less where it is open, absent where a stand-in does not say. */
+  readonly pausedMs?: number;
 }
 
 /** Why a lane pauses. */
@@ -82,6 +84,7 @@ export function createLane({ limits, clock, random, lastSentMsAgo, lastSize, sig
   const deps = { clock, slidingSecond, rate, signal: slots.stopped };
   const pacer = new Pacer(deps);
   const gate = new Gate(deps);
+  let pausedUntilMs = startMs;
 
   const runInSlot = async <T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T> => {
     const begun = await pacer.enter(cost);
@@ -102,13 +105,18 @@ export function createLane({ limits, clock, random, lastSentMsAgo, lastSize, sig
     run: (cost, task) => slots.run(() => runInSlot(cost, task)),
     pauseFor: (delayMs) => {
       const jitterMs = random() * Math.min(delayMs * MAX_JITTER_SHARE, MAX_JITTER_MS);
-      slidingSecond.holdUntil(clock.monotonicMs() + delayMs + jitterMs);
+      const untilMs = clock.monotonicMs() + delayMs;
+      pausedUntilMs = Math.max(pausedUntilMs, untilMs);
+      slidingSecond.holdUntil(untilMs + jitterMs);
     },
     slowDown: () => rate.slowDown(clock.monotonicMs()),
     noteSuccess: () => rate.noteSuccess(clock.monotonicMs()),
     close: () => slots.close(),
     get share() {
       return rate.share;
+    },
+    get pausedMs() {
+      return pausedUntilMs - clock.monotonicMs();
     },
   };
 }

@@ -132,6 +132,46 @@ describe('step without rows whose area cannot be reached', () => {
   });
 });
 
+describe('step without rows that should come back in years', () => {
+  /** As the real lane, a pause holds what comes after it. */
+  function aLaneThatWaits(): NonNullable<RunOptions['deps']> {
+    const { createLane } = aFakeLane({ advance: () => {} }, async () => {});
+    let pausedMs = 0;
+    return {
+      createLane: (options) => {
+        const lane = createLane(options);
+        return {
+          ...lane,
+          run: (cost, task) => {
+            if (pausedMs > 900_000) throw new Error(`it would wait for ${pausedMs} ms`);
+            return lane.run(cost, task);
+          },
+          pauseFor: (delayMs) => {
+            pausedMs = delayMs;
+          },
+          get pausedMs() {
+            return pausedMs;
+          },
+        };
+      },
+    };
+  }
+
+  it('by something in between stops the run in doubt, with the answer, and does not wait to ask for its status', async () => {
+    const other: Script['other'] = (call) =>
+      call.method === 'POST' && !call.path.includes('/chat/')
+        ? response(429, 'slow down', { 'retry-after': '1000000000' })
+        : undefined;
+    const service = aService({ other });
+    const { summary, notices } = await runOnce(await aPlanOf(PAUSE, anSmsStep()), service, { deps: aLaneThatWaits() });
+    expect([service.calls(), summary.exitCode]).toEqual([2, 4]);
+    expect(summary.steps[0]?.action?.reason).toBe(
+      "Cannot tell whether the call to change a campaign succeeded: HTTP 429 without the service's error body; campaign 101, which was to be PAUSED, has a status that cannot be read",
+    );
+    expect(notices.join()).not.toContain('waits');
+  });
+});
+
 describe('step that is always to be done', () => {
   it('is done although what is in flight hangs when the time after a signal is over', async () => {
     const stop = new StopSwitch();

@@ -110,6 +110,25 @@ describe('a call', () => {
   });
 });
 
+test('a call behind an answer that asked for a longer wait than calls are tried for is not made', async () => {
+  const { call, told, sent } = aCaller([], {
+    laneOf: () => ({
+      run: () => Promise.reject(new Error('it waits')),
+      pauseFor() {},
+      slowDown() {},
+      noteSuccess() {},
+      pausedMs: 60_001,
+    }),
+  });
+  const { code, message, hint } = await failureOf(call(READ, ''));
+  expect([code, message, hint]).toEqual([
+    'unavailable',
+    'Cannot read it: the service has asked to come back in 61 s',
+    'Nothing was done. Try again later.',
+  ]);
+  expect([told, sent]).toEqual([[], []]);
+});
+
 describe('a call is tried again', () => {
   const once = ['gate of gateway', 'sent'];
   const well = [...once, 'success'];

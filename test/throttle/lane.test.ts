@@ -97,6 +97,15 @@ describe('a pause', () => {
     expect(mostInASecond(sent)).toBeLessThanOrEqual(50);
   });
 
+  test('is known for as long as it lasts', async () => {
+    const lane = aLane({});
+    expect(lane.pausedMs).toBe(0);
+    lane.pauseFor(3000);
+    lane.pauseFor(100);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(lane.pausedMs).toBe(2000);
+  });
+
   test.each([
     [1000, 0.5, 1125],
     [60_000, 0.5, 62_500],

@@ -34,7 +34,7 @@ export async function callOnLane<T>(
     lastSize: areas.lastSize,
     signal,
   });
-  const asking = askForLock(lane, lock, notices);
+  const asking = askForLock(lane, lock);
   const call = createCaller({
     service,
     transport: {
@@ -49,6 +49,10 @@ export async function callOnLane<T>(
     clock,
     giveUpAfterMs: context.giveUpAfterMs ?? service.giveUpAfterSeconds * 1000,
     signal: context.abandon ?? stop.nothingMore,
+    onPause: (_, delayMs, isTurnedAway) => {
+      if (isTurnedAway) notices?.noteThrottled('HTTP 429 or 503', delayMs);
+      else notices?.noteOutage('no good answer came');
+    },
   });
   try {
     return await task(call);
@@ -59,21 +63,15 @@ export async function callOnLane<T>(
 }
 
 /** The lane, with a pre-send check of the lock for each call. */
-function askForLock(lane: Lane, lock: Lock, notices: StepNotices | undefined): CallLane {
-  let isThrottled = false;
+function askForLock(lane: Lane, lock: Lock): CallLane {
   return {
     run: (cost, task) => lane.run(cost, (gate) => task(() => gate(() => lock.assertHeld()))),
-    pauseFor: (delayMs, cause) => {
-      lane.pauseFor(delayMs, cause);
-      if (isThrottled) notices?.noteThrottled('HTTP 429 or 503', delayMs);
-      else notices?.noteOutage('no good answer came');
-      isThrottled = false;
-    },
-    slowDown: () => {
-      isThrottled = true;
-      lane.slowDown();
-    },
+    pauseFor: (delayMs, cause) => lane.pauseFor(delayMs, cause),
+    slowDown: () => lane.slowDown(),
     noteSuccess: () => lane.noteSuccess(),
+    get pausedMs() {
+      return lane.pausedMs;
+    },
   };
 }
 
