@@ -50,7 +50,14 @@ export async function openNamedRun(context: Context, written: string, begun = tr
   if (found.isDirectory && (await isRunDirectory(path, files))) return openRun(context, path);
   const jobDirectory = found.isDirectory ? path : jobDirectoryOf(await loadJob(written));
   context.workIn(jobDirectory);
-  const newest = await openRun(context, await findNewest(jobDirectory, { files, begun, written }));
+  const directory = await findNewestRun(jobDirectory, files, begun);
+  if (directory === undefined)
+    throw refuse(
+      written,
+      `there is no run in ${jobDirectory}, expected one`,
+      'Plan or run the job first: volley plan, volley run.',
+    );
+  const newest = await openRun(context, directory);
   return found.isDirectory ? newest : { ...newest, jobFile: written };
 }
 
@@ -71,11 +78,8 @@ async function isRunDirectory(path: string, files: Files): Promise<boolean> {
   );
 }
 
-/** Newest by when it began; by its file where it has not, which a copy without times makes anew. */
-async function findNewest(
-  jobDirectory: string,
-  { files, begun, written }: { files: Files; begun: boolean; written: string },
-): Promise<string> {
+/** The newest run of a job, tests aside, by when it began; by its file where it has not, which a copy without times makes anew. */
+export async function findNewestRun(jobDirectory: string, files: Files, begun = true): Promise<string | undefined> {
   const found: { directory: string; isBegun: boolean; atMs: number }[] = [];
   for await (const { path, hasJournal } of (await RunDirectories.read(files, jobDirectory)).list(files)) {
     const plan = await files.stat(join(path, PLAN_FILE));
@@ -86,11 +90,7 @@ async function findNewest(
   found.sort((one, other) => Number(one.isBegun) - Number(other.isBegun) || one.atMs - other.atMs);
   for (const { directory } of found.reverse())
     if ((await readPlan(files, directory)).testOf === undefined) return directory;
-  throw refuse(
-    written,
-    `there is no run in ${jobDirectory}, expected one`,
-    'Plan or run the job first: volley plan, volley run.',
-  );
+  return undefined;
 }
 
 async function openRun(

@@ -50,7 +50,7 @@ export class CampaignDesk extends Desk {
     const { campaign } = asked;
     const { job, file } = campaign;
     const key = job?.isSandbox === false ? await this.checkJob(asked) : undefined;
-    const faults = key === undefined ? [] : wrongOf(key, undefined, ({ file }) => file?.startsWith('service') === true);
+    const faults = wrongOf(key, undefined, ({ file }) => file?.startsWith('service') === true);
     // Of a job or a run that cannot be read, its pages are where it is put right.
     const [run, { checked }] = await Promise.all([findRun(campaign, this.context), this.checked(campaign)]).catch(
       (error) => {
@@ -193,7 +193,7 @@ export class CampaignDesk extends Desk {
     const columns = campaign.file === undefined ? [] : (await readColumns(campaign, this.files)).columns;
     const { sender = job.sender, message = job.message } = fields;
     const written = { sender: String(sender), message: String(message) };
-    const faults = wrong.length > 0 || printed === undefined ? wrong : wrongOf(printed, 'message');
+    const faults = wrong.length > 0 ? wrong : wrongOf(printed, 'message');
     const view = viewOf(
       asked,
       faults.map((each) => (each.key?.endsWith('source') ? { ...each, field: 'sender' } : each)),

@@ -33,8 +33,6 @@ type KnownEntry = Entry & { readonly stamp: string };
 
 /** Pages about all campaigns: the list of them, a person, the settings. */
 export class HomeDesk extends Desk {
-  #kept: readonly KnownEntry[] | undefined;
-
   async showHome(asked: PageRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
     const find = fieldText(asked, 'find');
     const entries = sortEntries(await this.#list());
@@ -99,7 +97,7 @@ export class HomeDesk extends Desk {
   /** Only those are read of which a file has changed since, or a process sends: a run of a year ago is read once. */
   async #list(): Promise<KnownEntry[]> {
     const path = this.campaigns.stateOf(ENTRIES_FILE);
-    const kept: readonly KnownEntry[] = this.#kept ?? readKept(await this.files.readText(path)) ?? [];
+    const kept: readonly KnownEntry[] = readKept(await this.files.readText(path)) ?? [];
     const known = new Map(kept.map((each) => [each.name, each]));
     const inTurn = pLimit(READ_AT_ONCE);
     const names = await this.campaigns.list();
@@ -110,9 +108,9 @@ export class HomeDesk extends Desk {
         return own?.stamp === stamp ? own : { ...(await inTurn(() => this.#describe(name))), name, atMs, stamp };
       }),
     );
-    const isSame = entries.length === known.size && entries.every((each) => known.get(each.name) === each);
-    this.#kept = entries.filter(({ progress }) => progress !== 'sending');
-    if (!isSame) await this.files.writeWhole(path, JSON.stringify(this.#kept));
+    const atRest = entries.filter(({ progress }) => progress !== 'sending');
+    if (atRest.length !== known.size || atRest.some((each) => known.get(each.name) !== each))
+      await this.files.writeWhole(path, JSON.stringify(atRest));
     return entries;
   }
 

@@ -1,12 +1,13 @@
 import { dirname, join } from 'node:path';
 import type { Context } from '../command/context.js';
 import { lockDepsOf } from '../command/env.js';
-import { openNamedRun } from '../command/run-directory.js';
+import { findNewestRun, openNamedRun } from '../command/run-directory.js';
+import { jobDirectoryOf } from '../command/with-job.js';
 import { countOf } from '../domain/count-of.js';
-import { UserError } from '../domain/errors.js';
 import { guessNumber } from '../guess/guess-number.js';
 import { joinSamples, listFilled } from '../guess/sampled-rows.js';
 import { readHeads } from '../input/read-heads.js';
+import { loadJob } from '../job/load.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { findColumn } from '../normalize/columns.js';
@@ -89,16 +90,11 @@ export async function findRun(campaign: CampaignFolder, context: Context, id = '
   const { env } = context;
   const { files } = env;
   if (campaign.job === undefined) return undefined;
-  const newest = await openNamedRun(context, jobFileOf(campaign)).catch((error) => {
-    if (error instanceof UserError && error.message.includes(': there is no run in ')) return undefined;
-    throw error;
-  });
-  const runs = newest && id !== '' ? await RunDirectories.read(files, dirname(newest.directory)) : undefined;
-  const named = runs?.find(id);
-  const other = named === undefined ? undefined : await openNamedRun(context, named);
-  const found = id === '' ? newest : other;
-  if (found === undefined || (await files.stat(join(found.directory, JOURNAL_FILE))) === undefined) return undefined;
-  const { directory, plan } = found;
+  const jobDirectory = jobDirectoryOf(await loadJob(jobFileOf(campaign)));
+  const directory =
+    id === '' ? await findNewestRun(jobDirectory, files) : (await RunDirectories.read(files, jobDirectory)).find(id);
+  if (directory === undefined || (await files.stat(join(directory, JOURNAL_FILE))) === undefined) return undefined;
+  const { plan } = await openNamedRun(context, directory);
   const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
   const owner = await readLockOwner(lockDepsOf(env), join(directory, '..'));
   const balance = balanceOfRun(plan, state, owner !== undefined);
@@ -108,9 +104,9 @@ export async function findRun(campaign: CampaignFolder, context: Context, id = '
     directory,
     plan,
     balance,
-    owner,
     nowMs,
-    runner: owner && { host: owner.host.split('/')[0] ?? '', pid: owner.pid, isHere: owner.host === env.owner.host },
+    /** The process that sends; `instance`: of its lock. */
+    runner: owner && { pid: owner.pid, instance: owner.instance, isHere: owner.host === env.owner.host },
     summary: await readSummary(files, directory),
     /** Also where its process died before its outputs were written. */
     isFinished: state.isFinished,

@@ -2,75 +2,63 @@ import { join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import { readSummary } from '../report/write-report.js';
-import type { CampaignFolder } from './campaign.js';
 import { type CampaignRequest, Desk, fieldText, isTyped, viewOf } from './desk.js';
 import { type PageAnswer, waitPage } from './pages/layout.js';
-import { doubtPage, hadPage, takeBackPage } from './pages/repair-pages.js';
+import { doubtPage, takeBackPage } from './pages/repair-pages.js';
 import { type Wrong, wrongOf } from './pages/wrong.js';
 import { findRun } from './reading.js';
 import { writePieces } from './uploads.js';
 
 const RETRIED: readonly string[] = ['not-sent', 'had-it-already'];
 
-/** What is left to decide of a run that is over: rows in doubt, people who had the text, messages that the service still holds. */
+/** What is left to decide of a run that is over: rows in doubt, rows for another plan, messages that the service still holds. */
 export class RepairDesk extends Desk {
-  async #findDoubt(campaign: CampaignFolder): Promise<{ directory: string; rows: number } | undefined> {
-    const run = await findRun(campaign, this.context);
-    if (run === undefined) return undefined;
-    const scope = { isSandbox: run.plan.job.service.sandbox, isRunning: run.runner !== undefined };
-    const { runs } = await readOpenDoubt(this.files, join(run.directory, '..'), scope);
+  /** `act`: on the run whose rows are in doubt, which is the one that the form is about. */
+  async #onDoubt(
+    asked: CampaignRequest,
+    act: (found: { run: string; rows: number }) => Promise<PageAnswer>,
+  ): Promise<PageAnswer> {
+    const run = await findRun(asked.campaign, this.context);
+    const scope = { isSandbox: run?.plan.job.service.sandbox === true, isRunning: run?.runner !== undefined };
+    const { runs } = run ? await readOpenDoubt(this.files, join(run.directory, '..'), scope) : { runs: [] };
     const last = runs.at(-1);
-    return last === undefined ? undefined : { directory: last.directory, rows: last.inDoubt ?? 0 };
+    if (last === undefined) return { to: `/c/${asked.name}/run` };
+    if (asked.fields.run === undefined || asked.fields.run === last.directory)
+      return act({ run: last.directory, rows: last.inDoubt ?? 0 });
+    const message = 'Other rows are in doubt now. Look at them, and decide again.';
+    return this.showDoubt({ ...asked, fields: {} }, [{ message, status: 409 }]);
   }
 
-  async showDoubt(asked: CampaignRequest, more: readonly Wrong[] = []): Promise<PageAnswer> {
+  async showDoubt(asked: CampaignRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
     const settled = await this.started(asked.name, 'settle');
     if (settled?.isAtWork === true) return waitPage(viewOf(asked), 'settle');
-    const found = await this.#findDoubt(asked.campaign);
-    if (found === undefined) return { to: `/c/${asked.name}/run` };
-    const last = settled?.run === found.directory ? settled.printed : undefined;
-    const wrong = more.length > 0 || last === undefined ? more : wrongOf(last, 'count');
-    const summary = await readSummary(this.files, found.directory);
-    return doubtPage(viewOf(asked, wrong), found, { summary, last });
+    return this.#onDoubt(asked, async (found) => {
+      const last = settled?.run === found.run ? settled.printed : undefined;
+      const summary = await readSummary(this.files, found.run);
+      const all = wrong.length > 0 ? wrong : wrongOf(last, 'count');
+      return doubtPage(viewOf(asked, all), { ...found, summary, last });
+    });
   }
 
-  /** Undefined where the form is about the rows that are in doubt now. */
-  async #refuseDoubt(asked: CampaignRequest, found: { directory: string } | undefined) {
-    if (found === undefined) return { to: `/c/${asked.name}/run` };
-    if (asked.fields.run === found.directory) return undefined;
-    const message = 'Other rows are in doubt now. Look at them, and decide again.';
-    return this.showDoubt(asked, [{ message, status: 409 }]);
+  decide(asked: CampaignRequest): Promise<PageAnswer> {
+    return this.#onDoubt(asked, async ({ run, rows }) => {
+      const assume = fieldText(asked, 'assume');
+      const refuse = (message: string) => this.showDoubt(asked, [{ message, field: 'count' }]);
+      if (assume !== 'sent' && assume !== 'not-sent') return refuse('Choose: count them as sent, or as not sent');
+      if (!isTyped(asked, rows)) return refuse(`Type ${rows} to decide: this is how many are in doubt`);
+      return this.start(asked, 'settle', { run, args: [run, '--assume', assume, '--confirm', String(rows)] });
+    });
   }
 
-  async decide(asked: CampaignRequest): Promise<PageAnswer> {
-    const found = await this.#findDoubt(asked.campaign);
-    const { rows = 0, directory: run = '' } = found ?? {};
-    const refused = await this.#refuseDoubt(asked, found);
-    if (refused !== undefined) return refused;
-    const assume = fieldText(asked, 'assume');
-    const refuse = (message: string) => this.showDoubt(asked, [{ message, field: 'count' }]);
-    if (assume !== 'sent' && assume !== 'not-sent') return refuse('Choose: count them as sent, or as not sent');
-    if (!isTyped(asked, rows)) return refuse(`Type ${rows} to decide: this is how many are in doubt`);
-    return this.start(asked, 'settle', { run, args: [run, '--assume', assume, '--confirm', String(rows)] });
-  }
-
-  async takeExport(asked: CampaignRequest): Promise<PageAnswer> {
-    const found = await this.#findDoubt(asked.campaign);
-    const { directory: run = '' } = found ?? {};
-    const refused = await this.#refuseDoubt(asked, found);
-    if (refused !== undefined) return refused;
-    const { file } = asked;
-    if (file?.name === undefined)
-      return this.showDoubt(asked, [{ message: 'Choose the CSV file of the message export', field: 'file' }]);
-    const path = join(this.campaigns.stateOf(asked.name), `export-${file.name}`);
-    await writePieces(this.files, path, [file.bytes]);
-    return this.start(asked, 'settle', { run, args: [run, '--export', path] });
-  }
-
-  async showHad(asked: CampaignRequest): Promise<PageAnswer> {
-    const run = await findRun(asked.campaign, this.context, fieldText(asked, 'run'));
-    if (run?.summary === undefined || run.runner !== undefined) return { to: `/c/${asked.name}/run` };
-    return hadPage(viewOf(asked), { ...run, summary: run.summary });
+  takeExport(asked: CampaignRequest): Promise<PageAnswer> {
+    return this.#onDoubt(asked, async ({ run }) => {
+      const { file } = asked;
+      if (file?.name === undefined)
+        return this.showDoubt(asked, [{ message: 'Choose the CSV file of the message export', field: 'file' }]);
+      const path = join(this.campaigns.stateOf(asked.name), `export-${file.name}`);
+      await writePieces(this.files, path, [file.bytes]);
+      return this.start(asked, 'settle', { run, args: [run, '--export', path] });
+    });
   }
 
   /** A plan of rows that a run did not send: it is looked at, and its number typed, as any other. */
@@ -81,15 +69,15 @@ export class RepairDesk extends Desk {
     return this.start(asked, 'plan', { verb: 'retry', args: [run.directory, '--only', only] });
   }
 
-  async showTakeBack(asked: CampaignRequest, more: readonly Wrong[] = []): Promise<PageAnswer> {
+  async showTakeBack(asked: CampaignRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
     const cancelled = await this.started(asked.name, 'cancel');
     if (cancelled?.isAtWork === true) return waitPage(viewOf(asked), 'cancel');
     const id = fieldText(asked, 'run') || cancelled?.run;
     const run = await findRun(asked.campaign, this.context, id);
     if (run === undefined || run.runner !== undefined) return { to: `/c/${asked.name}/run` };
     const last = cancelled?.run === run.plan.id ? cancelled.printed : undefined;
-    const wrong = more.length > 0 || last === undefined ? more : wrongOf(last, 'count');
-    return takeBackPage(viewOf(asked, wrong), run, last);
+    const all = wrong.length > 0 ? wrong : wrongOf(last, 'count');
+    return takeBackPage(viewOf(asked, all), run, last);
   }
 
   async takeBack(asked: CampaignRequest): Promise<PageAnswer> {

@@ -24,7 +24,7 @@ export class SendingDesk extends Desk {
     const previewed = await this.runHere(asked, 'preview', jobFileOf(asked.campaign), '--count', '1');
     const [row] = (previewed.rows ?? []) as readonly { price?: { amount: string | null; currency: string } }[];
     const amount = row?.price?.amount ?? undefined;
-    const all = wrong.length > 0 || printed === undefined ? wrong : wrongOf(printed, 'to');
+    const all = wrong.length > 0 ? wrong : wrongOf(printed, 'to');
     return testPage(viewOf(asked, all), {
       numbers: String(asked.fields.to ?? this.#tested.get(asked.name) ?? asked.job.testNumbers),
       last: String(printed?.plan ?? ''),
@@ -123,7 +123,7 @@ export class SendingDesk extends Desk {
     // What a run itself came to, its account says; what refused it or stopped it, only this.
     const { printed } = started ?? {};
     const isFault = run === undefined || printed?.exitCode === EXIT.notStarted || printed?.exitCode === EXIT.stopped;
-    return { run, isStarting, wrong: printed !== undefined && isFault ? wrongOf(printed) : [] };
+    return { run, isStarting, wrong: isFault ? wrongOf(printed) : [] };
   }
 
   async showRun(asked: JobRequest, more: readonly Wrong[] = []): Promise<PageAnswer> {
@@ -143,9 +143,9 @@ export class SendingDesk extends Desk {
 
   /** One signal for each time that the lock was taken, after a look at who has it now. */
   async stop(asked: CampaignRequest): Promise<PageAnswer> {
-    const { owner, runner } = (await findRun(asked.campaign, this.context)) ?? {};
-    const isFirst = owner !== undefined && runner?.isHere === true && this.commands.stop(owner.pid, owner.instance);
-    if (isFirst) await this.note(asked, 'stopped it');
+    const { runner } = (await findRun(asked.campaign, this.context)) ?? {};
+    if (runner?.isHere === true && this.commands.stop(runner.pid, runner.instance))
+      await this.note(asked, 'stopped it');
     return { to: `/c/${asked.name}/run` };
   }
 

@@ -214,7 +214,6 @@ export async function startConsole(
   campaign.page('/doubt', (asked) => repair.showDoubt(asked));
   campaign.form('/doubt', (asked) => repair.decide(asked));
   campaign.form('/doubt/export', (asked) => repair.takeExport(asked));
-  campaign.page('/had', (asked) => repair.showHad(asked));
   campaign.form('/retry', (asked) => repair.retry(asked));
   campaign.page('/take-back', (asked) => repair.showTakeBack(asked));
   campaign.form('/take-back', (asked) => repair.takeBack(asked));

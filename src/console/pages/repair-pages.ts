@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import { countOf, format, listNonZero } from '../../domain/count-of.js';
 import { quoteWord } from '../../domain/errors.js';
-import { formatDay } from '../../domain/stated-time.js';
 import { countHad } from '../../plan/had-lookup.js';
 import { explainRows } from '../../report/account.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
@@ -13,13 +12,12 @@ import { MULTIPART, renderCount, renderFileField, renderForm, renderHidden } fro
 import { type PageAnswer, renderItems, renderPage } from './layout.js';
 import type { View } from './wrong.js';
 
-type EndedRun = Pick<FoundRun, 'plan'> & { readonly summary: Summary };
-
+/** `run`: its directory. `last`: what the command printed before. */
 export function doubtPage(
   view: View,
-  { directory, rows }: { directory: string; rows: number },
-  { summary, last }: { summary: Summary | undefined; last: Printed | undefined },
+  shown: { run: string; rows: number; summary: Summary | undefined; last: Printed | undefined },
 ): PageAnswer {
+  const { run: directory, rows, summary, last } = shown;
   const reasons = (summary?.steps ?? [])
     .flatMap((step) => (summary === undefined ? [] : explainRows(step, summary)))
     .filter(({ output }) => output === 'in-doubt')
@@ -61,20 +59,6 @@ function countHadAlready(summary: Summary): number {
   return planned + countNotSent(summary, 'had-it-already');
 }
 
-export function hadPage(view: View, { plan, summary, directory }: EndedRun & Pick<FoundRun, 'directory'>): PageAnswer {
-  const total = countHadAlready(summary);
-  const runs = summary.steps.flatMap(({ had }) => had?.runs ?? []);
-  const rows = runs.map(({ job, at, rows }) => [job, formatDay(Date.parse(at)), rows] as const);
-  const again = html`${renderHidden('run', plan.id)}${renderHidden('only', 'had-it-already')}<button>${total === 1 ? 'Plan this one' : `Plan these ${format(total)}`} all the same</button>`;
-  return renderPage(view, {
-    title: 'Had it already',
-    body: html`<h1>Had it already</h1><p class="lead">${format(total)} had exactly this text before, and ${total === 1 ? 'was' : 'were'} left out: no one gets a text twice by itself.</p>
-${rows.length === 0 ? NOTHING : renderTable({ name: 'Who had it, from which job and when', columns: ['by the job', 'on', '#people'] }, rows)}
-${total === 0 ? NOTHING : html`<p>To send it to them again, make a plan of them. It is checked as any other, and nothing is sent before you type its number.</p>${renderForm(view, 'retry', again)}`}`,
-    command: `volley retry ${quoteWord(directory)} --only had-it-already`,
-  });
-}
-
 /** `last`: what the command printed before. */
 export function takeBackPage(view: View, run: FoundRun, last: Printed | undefined): PageAnswer {
   const until = findHeldUntil(run.plan, run.nowMs);
@@ -101,7 +85,7 @@ export function takeBackPage(view: View, run: FoundRun, last: Printed | undefine
 /** What is left to decide of runs that are over, for their report. `all`: of all runs of the campaign, where each row counts once. */
 export function renderLeft(
   view: View,
-  runs: readonly EndedRun[],
+  runs: readonly (Pick<FoundRun, 'plan'> & { readonly summary: Summary })[],
   { all, nowMs, waiting }: { all: Summary; nowMs: number; waiting: number },
 ): Html {
   const { rejected, inDoubt } = all.balance;
@@ -120,23 +104,22 @@ export function renderLeft(
       const had = Math.min(countHadAlready(summary), countHadAlready(all));
       const notSent = Math.min(countNotSent(summary, ...LET_GO), countNotSent(all, ...LET_GO));
       const isEarlier = plan.id !== runs.at(-1)?.plan.id;
-      const fields = html`${renderHidden('run', plan.id)}${renderHidden('only', 'not-sent')}`;
+      const retry = (only: string, button: string) => {
+        const fields = html`${renderHidden('run', plan.id)}${renderHidden('only', only)}`;
+        return renderForm(view, 'retry', html`${fields}<button class="quiet">${button}</button>`);
+      };
       return [
         isEarlier &&
           summary.state !== 'finished' &&
           unprocessed > 0 &&
           html`<a href="${view.at}/run?run=${plan.id}">Send the rest of an earlier run</a>: ${countOf(unprocessed, 'row')} not sent yet.`,
         had > 0 &&
-          html`<a href="${view.at}/had?run=${plan.id}">${format(had)} had exactly this text already</a>: see from what, or send it all the same.`,
+          html`${format(had)} had exactly this text already, and ${had === 1 ? 'was' : 'were'} left out. ${retry('had-it-already', `Plan ${had === 1 ? 'this one' : `these ${format(had)}`} all the same`)}`,
         until !== undefined &&
           accepted > 0 &&
           html`<a href="${view.at}/take-back?run=${plan.id}">Take back ${countOf(accepted, 'message')}</a>: the service holds ${accepted === 1 ? 'it' : 'them'} until ${until}.`,
         notSent > 0 &&
-          renderForm(
-            view,
-            'retry',
-            html`${fields}<button class="quiet">Plan the ${notSent === 1 ? 'one that was' : `${format(notSent)} that were`} not sent</button>`,
-          ),
+          retry('not-sent', `Plan the ${notSent === 1 ? 'one that was' : `${format(notSent)} that were`} not sent`),
       ];
     }),
   ].filter((item) => item !== false);

@@ -89,8 +89,13 @@ function sayHint(hint: string): string {
   return isForOthers ? `For the person who keeps this console: ${plain}` : sayPlainly(plain);
 }
 
-/** The sentences of the command itself. `isOf`: of which of its problems; of all by default. */
-export function wrongOf({ error }: Printed, field?: string, isOf?: (problem: PrintedProblem) => boolean): Wrong[] {
+/** The sentences of the command itself, where it printed any. `isOf`: of which of its problems; of all by default. */
+export function wrongOf(
+  printed: Printed | undefined,
+  field?: string,
+  isOf?: (problem: PrintedProblem) => boolean,
+): Wrong[] {
+  const { error = null } = printed ?? {};
   if (error === null) return [];
   const at = field === undefined ? {} : { field };
   if (error.problems.length === 0) return [{ message: error.message, hint: error.hint, ...at }];
