@@ -44,12 +44,14 @@ export async function noteMissing(files: Files, owner: MemoryOwner, nowMs: numbe
   const heads = (await readPeopleHeads(files, people)).heads.map(({ head }) => head);
   const known = new Map(heads.map((head) => [nameOfPeople(head), head]));
   const over = new Set(heads.flatMap(({ isOver, directory }) => (isOver ? [directory] : [])));
+  const forgotten: RunDirectory[] = [];
   let made = 0;
   for await (const { run, directory } of listRuns(files, { people, jobDirectory: owner.jobDirectory, over })) {
     const { record } = (await readRunFile(files, run.path)) ?? {};
     if (record?.pruned !== undefined || !run.hasJournal) {
       const isKnown = heads.some(({ plan }) => plan === run.run);
-      if (!isKnown && mayHaveSent(record)) await assertForgotten(files, run, { owner, directory, nowMs });
+      if (!isKnown && mayHaveSent(record) && (await mayCount(files, run, { owner, directory, nowMs })))
+        forgotten.push(run);
       continue;
     }
     const sent = await readSent(files, run);
@@ -64,6 +66,7 @@ export async function noteMissing(files: Files, owner: MemoryOwner, nowMs: numbe
     const isNoted = isWanted && (await notePeople(files, { directory: run.path, plan }, { nowMs, people }));
     if (isNoted && !isKnown) made += 1;
   }
+  refuseForgotten(forgotten, people);
   return made;
 }
 
@@ -123,24 +126,32 @@ function isName(name: string): boolean {
   return !name.startsWith('.') && !name.startsWith('_');
 }
 
-/** A run that a memory lacks, without its rows: its summary says whether it wrote to anyone of late; one that cannot be read does not. */
-async function assertForgotten(
+/** Of a run that a memory lacks, without its rows: its summary says whether it wrote to anyone of late; one that cannot be read does not. */
+async function mayCount(
   files: Files,
-  { run, path }: RunDirectory,
+  { path }: RunDirectory,
   { owner, directory, nowMs }: { owner: MemoryOwner; directory: string; nowMs: number },
-): Promise<void> {
+): Promise<boolean> {
   const summary = await readSummary(files, path);
   const people = peopleDirectoryOf(owner.job, owner.jobDirectory);
   const isOfMemory =
     directory === owner.jobDirectory || peopleDirectoryOf({ memory: summary?.memory }, directory) === people;
-  if (!isOfMemory || (summary !== undefined && !hasWritten(summary, { nowMs, spanMs: owner.spanMs }))) return;
-  throw new UserError(
-    'registry-mismatch',
-    `Cannot tell whom run ${run} wrote to: ${people} has no file of it, and its rows in ${path} are pruned or lost`,
-    {
-      hint: `Put either back from a backup. Or remove ${path} as well: then the run is forgotten, and who had its texts may get them again.`,
-    },
-  );
+  return isOfMemory && (summary === undefined || hasWritten(summary, { nowMs, spanMs: owner.spanMs }));
+}
+
+/** All of them at once: where a memory is lost, each night of the last weeks may be one. */
+function refuseForgotten(runs: readonly RunDirectory[], people: string): void {
+  const [first] = runs;
+  if (first === undefined) return;
+  const isOne = runs.length === 1;
+  const so = isOne
+    ? `run ${first.run} wrote to: ${people} has no file of it, and its rows in ${first.path} are`
+    : `${runs.length} runs wrote to: ${people} has no files of them, and their rows are`;
+  const hint = isOne
+    ? `Put either back from a backup. Or remove ${first.path} as well: then the run is forgotten, and who had its texts may get them again.`
+    : 'Put the files or the rows back from a backup. Or remove these directories as well: then the runs are forgotten, and who had their texts may get them again.';
+  const problems = isOne ? [] : runs.map(({ run, path }) => ({ where: path, message: `run ${run}` }));
+  throw new UserError('registry-mismatch', `Cannot tell whom ${so} pruned or lost`, { hint, problems });
 }
 
 function hasWritten(

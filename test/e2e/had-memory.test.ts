@@ -100,6 +100,22 @@ test('whom a pruned run wrote to cannot be made again: no plan is made, by no jo
   expect(await workspace.destinations()).toEqual(numbersOf(12));
 });
 
+test('all runs that are pruned, and missing in a memory, are named at once', async () => {
+  const workspace = await aGrownExport();
+  workspace.write('people.csv', people(3, 20));
+  expect((await workspace.run()).code).toBe(0);
+  const plans = workspace.plans();
+  expect((await workspace.volley('prune', 'job.yaml', '--older-than', '0h')).code).toBe(0);
+  removePeople(workspace);
+  workspace.write('people.csv', people(3, 30));
+  const { error } = await workspace.refused('run', 'job.yaml');
+  expect([error.message, plans.length]).toEqual([expect.stringContaining('whom 2 runs wrote to'), 2]);
+  const named = error.problems.map(({ file }) => file ?? '');
+  expect(named.sort()).toEqual(plans.map((plan) => expect.stringContaining(plan)).sort());
+  for (const directory of named) rmSync(directory, { recursive: true });
+  expect((await workspace.run()).code).toBe(0);
+});
+
 test.each([
   ['its run.json is damaged', ['run.json']],
   ['its journal is gone', ['journal.ndjson']],
