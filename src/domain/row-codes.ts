@@ -132,6 +132,8 @@ export const ACTION_CODES = {
   'unknown-figure': words('the text names no figure of a run', 'correct the text'),
 } as const;
 
+const LATER = 'volley retry, later';
+
 /** The service's own; it may have others. */
 const SERVICE_CODES = {
   REJECTED: words('the service refused the message', 'see its message in the file'),
@@ -145,8 +147,9 @@ const SERVICE_CODES = {
   1007: words('the service refuses the template', 'check the template'),
   1009: words('the service refuses the country', 'ask the service to open it'),
   1011: words('the service refuses the schedule', 'check template.scheduled'),
-  1100: words('too much at once for the service', 'volley retry, later'),
+  1100: words('too much at once for the service', LATER),
   1300: words('the service does not find it', 'check the id, or service.bases'),
+  1400: words('the number got a code a moment ago', LATER),
   3009: words('the service refuses an id', 'see its message in the file'),
   3011: words('the service refuses the sender', 'check the source of the step'),
   3012: words('the service refuses a message', 'see its message in the file'),
@@ -173,6 +176,11 @@ export const ROW_CODES: Readonly<Record<string, ReasonText>> = {
   ...DOUBT_CODES,
   ...SERVICE_CODES,
 };
+
+/** The service refused the row for when it came: there is nothing to correct. */
+export function isRefusedForNow(code: string): boolean {
+  return Object.hasOwn(ROW_CODES, code) && ROW_CODES[code]?.fix === LATER;
+}
 
 export function isWithheld(code: string): boolean {
   return Object.hasOwn(WITHHELD_CODES, code);

@@ -2,7 +2,7 @@ import { ACTION_KINDS } from '../domain/areas.js';
 import { ServiceError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
 import type { CampaignTarget } from '../domain/service-facts.js';
-import type { CampaignStep } from '../job/job.js';
+import type { CampaignStep, Job } from '../job/job.js';
 import { type Campaign, changeCampaign, planChange, readCampaign } from '../service/areas/campaign.js';
 import type { ActionContext, ActionKind, EarlierAction } from './action-kind.js';
 import { inDoubt, refuseAction } from './outcomes.js';
@@ -32,6 +32,30 @@ function hasSomethingToUndo({ campaign }: CampaignStep, earlier: readonly Earlie
     ({ step }) => step.kind === 'campaign' && step.campaign === campaign && step.set !== undefined,
   );
   return changes.length === 0 || changes.some(({ verdict }) => verdict !== undefined && verdict.status !== 'rejected');
+}
+
+/** Campaigns that steps of a run changed, or may have changed, where it did not come to the step that changes them back. */
+export function listUnrestored(steps: Job['steps'], mayHaveActed: (number: number) => boolean): Unrestored[] {
+  const changes = steps.flatMap((step, index) => {
+    if (step.kind !== 'campaign' || step.set === undefined) return [];
+    const { campaign, set } = step;
+    return [{ campaign, set, number: index + 1, hasActed: mayHaveActed(index + 1) }];
+  });
+  const ids = [...new Set(changes.map(({ campaign }) => campaign))];
+  return ids.flatMap((id) => {
+    const ofOne = changes.filter(({ campaign }) => campaign === id);
+    const did = ofOne.findLast(({ hasActed }) => hasActed);
+    const missing = ofOne.at(-1);
+    if (did === undefined || missing === undefined || missing.number <= did.number || missing.set === did.set)
+      return [];
+    return [{ campaign: id, did, missing }];
+  });
+}
+
+interface Unrestored {
+  readonly campaign: number;
+  readonly did: { readonly number: number; readonly set: CampaignTarget };
+  readonly missing: { readonly number: number; readonly set: CampaignTarget };
 }
 
 async function perform(step: CampaignStep, context: ActionContext): Promise<Verdict> {

@@ -22,6 +22,9 @@ const CHECK_BETWEEN = 'check service.bases, and what stands between this machine
 /** Answers of something in between, or of a wrong address: each try may put more rows in doubt. */
 const NOT_OF_THE_SERVICE = /without the service's error body$|^answers that account for no row/;
 
+/** No word of the service. */
+const UNEXPECTED = /: HTTP \d+ with an unexpected body$/;
+
 /** Of a run whose job names another address or account now. */
 const OR_LETS_GO = ', or says how to go on if the job names another address or account now';
 
@@ -59,7 +62,9 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
     case 'abandoned':
       return words(`it was abandoned ${detail}`, 'plan the rows that it did not send', false);
     default:
-      return words(detail, 'fix what was refused');
+      return UNEXPECTED.test(detail)
+        ? ofAddress(detail, `if it stays so, ${CHECK_BETWEEN}`)
+        : words(detail, adviseOnRefusal(detail));
   }
 }
 
@@ -72,6 +77,12 @@ function adviseOnReach(detail: string): string {
   return /^no connection within|^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/.test(detail)
     ? 'if it stays so, check service.bases, and that this machine reaches it: Volley connects directly, whatever HTTPS_PROXY says'
     : '';
+}
+
+/** Of a step without rows, or of what a step makes first. */
+function adviseOnRefusal(detail: string): string {
+  if (/but its id is unknown/.test(detail)) return 'look for it at the service and delete it';
+  return /\(campaign\): Cannot tell whether/.test(detail) ? 'look at the campaign' : 'fix what was refused';
 }
 
 /** A signal, by a person or by the machine: either way the run goes on later. */

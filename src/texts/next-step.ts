@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type NextStep, type Screen, showCommand, showPath } from '../command/screen.js';
-import { countOf } from '../domain/count-of.js';
+import { countOf, format } from '../domain/count-of.js';
+import { isRefusedForNow } from '../domain/row-codes.js';
 import { countHeld } from '../plan/had-lookup.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { wordsOfStop } from '../report/stop-words.js';
@@ -45,21 +46,41 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
     const what = `${fix}; as its stage was not sent to its end, let the run go before that`;
     return { what, command: showCommand(screen, 'abandon', run) };
   }
-  if (balance.inDoubt > 0) {
-    const rows = countOf(balance.inDoubt, 'row');
-    return {
-      what: `${rows} in doubt may or may not have been sent; Volley never sends them again on its own. Get the message export of that day from the service, and settle them with it`,
-      command: showCommand(screen, 'settle', run, '--export', 'messages.csv'),
-    };
-  }
+  if (balance.inDoubt > 0) return nextOfDoubt(summary, run, screen);
   if (balance.unprocessed > 0 && stop?.reason === 'abandoned') {
     const so = `${wereNotSent(balance.unprocessed)}, and this run never sends them: make a plan to send them`;
     return retry(so, nameUnsent(summary));
   }
   if (summary.takenBackAt !== undefined && countNotSent(summary, 'cancelled') > 0)
     return nextOfTakenBack(run, view, screen);
-  const rest = () => (balance.rejected > 0 ? nextOfRejected(summary, view, screen) : nextOfHeld(summary, retry));
+  const rest = () => {
+    if (balance.rejected === 0) return nextOfHeld(summary, retry);
+    const codes = summary.steps.flatMap(({ rejections }) => Object.keys(rejections));
+    if (codes.length === 0 || !codes.every(isRefusedForNow)) return nextOfRejected(summary, view, screen);
+    const so = `${countOf(balance.rejected, 'row')} ${balance.rejected === 1 ? 'was' : 'were'} refused for now alone, with nothing to correct`;
+    return retry(`${so}: a little later, make a plan to send them`, 'rejected');
+  };
   return nextOfUnsent(summary, retry) ?? rest();
+}
+
+/** The message export has rows of SMS alone. */
+function nextOfDoubt({ balance: { inDoubt }, steps }: Summary, run: string, screen: Screen): NextStep {
+  const so = `${countOf(inDoubt, 'row')} in doubt may or may not have been sent; Volley never sends them again on its own`;
+  const others = steps.filter(({ kind, balance }) => kind !== 'sms' && balance.inDoubt > 0);
+  const ofOthers = others.reduce((sum, { balance }) => sum + balance.inDoubt, 0);
+  const decide = (assume: string) =>
+    showCommand(screen, 'settle', run, '--assume', assume, '--confirm', String(inDoubt));
+  if (ofOthers < inDoubt) {
+    const without = ofOthers === 0 ? '' : `; it says nothing of the ${format(ofOthers)} that are no SMS`;
+    const what = `${so}. Get the message export of that day from the service, and settle them with it${without}`;
+    return { what, command: showCommand(screen, 'settle', run, '--export', 'messages.csv') };
+  }
+  if (others.every(({ kind }) => kind === 'contacts')) {
+    const what = `${so}. A contact that is sent again is merged into the one that is there: count them as not sent, then send them again`;
+    return { what, command: decide('not-sent') };
+  }
+  const what = `${so}. The message export says nothing of them, as they are no SMS: look for them at the service, then decide for all of them, sent or not-sent`;
+  return { what, command: decide('sent') };
 }
 
 function sayResume(stop: Summary['stop']): string {

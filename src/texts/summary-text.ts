@@ -194,7 +194,7 @@ export function formatOpenDoubt(
     'Still in doubt (perhaps sent; Volley never sends them again on its own):',
     ...listed.map(
       ({ run, directory, inDoubt }) =>
-        `  ${inDoubt === null ? 'an unknown number of rows (it cannot be read)' : countOf(inDoubt, 'row')} of run ${run}: ${showCommand(screen, 'settle', showPath(screen, directory), '--export', 'messages.csv')}`,
+        `  ${inDoubt === null ? 'an unknown number of rows (it cannot be read)' : countOf(inDoubt, 'row')} of run ${run}: ${showCommand(screen, 'status', showPath(screen, directory))}`,
     ),
     more > 0 && `  and ${countOf(more, 'more run')}`,
   );

@@ -6,6 +6,8 @@ import { formatNextStep, type Screen, showCommand, showPath } from '../command/s
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { countOf, format } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
+import type { RunState } from '../journal/replay.js';
+import { listUnrestored } from '../kinds/campaign.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { balanceOfRun } from '../report/row-balance.js';
@@ -46,6 +48,10 @@ async function letGo(run: HeldRun, context: Context): Promise<{ balance: Balance
   await awaitWorkers(led, { clock, onNotice: (notice) => log.warn(notice) });
   await abandonRun(run, namePerson(context), env);
   const { state } = await readRunRows(files, run);
+  for (const { campaign, did, missing } of listUnrestored(plan.job.steps, (number) => mayHaveActed(state, number))) {
+    const so = `campaign ${campaign} may still be ${did.set}, as step ${did.number} set it: step ${missing.number}, which sets it to ${missing.set}, did not run`;
+    log.warn(`${so}: \`volley campaign set ${campaign} ${missing.set}\`, with --job and the job file added, sets it`);
+  }
   const held = state.leaseMs === undefined ? 'no' : await isInDatabase(plan, context);
   if (held !== 'no') {
     const so = `its database ${held === 'yes' ? 'still holds' : 'may still hold'} rows of people`;
@@ -54,6 +60,11 @@ async function letGo(run: HeldRun, context: Context): Promise<{ balance: Balance
   const isHolder = holdsRows(run);
   if (isHolder) return { isHolder, balance: (await run.report()).balance };
   return { isHolder, balance: balanceOfRun(plan, state, false) };
+}
+
+function mayHaveActed(state: RunState, number: number): boolean {
+  const { wasBegun, verdict } = state.step(number).action ?? {};
+  return wasBegun === true || (verdict !== undefined && verdict.status !== 'rejected');
 }
 
 /** Whether the database that it was sent over knows it: 'unknown' where it cannot be asked. */

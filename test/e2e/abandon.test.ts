@@ -10,6 +10,7 @@ import { anSmsStep, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
 import { aRunThatEndedEarly, aStoppedRun } from './a-stopped-run.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
+import { aJobOfAreas, ledgerOf } from './area-jobs.js';
 import { readFailure } from './failure.js';
 
 const abandon = (workspace: Workspace, run: string) => workspace.told('abandon', `out/sale/${run}`);
@@ -188,6 +189,36 @@ function diesAsItBegins(): Partial<Env> {
     });
   return { files: { ...nodeEnv.files, writeWhole } };
 }
+
+test.each([
+  [
+    'did not run',
+    {},
+    ['campaign 101 may still be PAUSED, as step 1 set it: step 3, which sets it to RUNNING, did not run'],
+  ],
+  ['ran', { always: true }, []],
+])(
+  'of a campaign that a run paused, abandon says how it is resumed where the step that resumes it %s',
+  async (_, always, said) => {
+    const workspace = await aWorkspace({ kind: 'status-401', area: 'sms' });
+    workspace.write('people.csv', people(3));
+    const set = (status: string) => ({
+      kind: 'campaign',
+      campaign: 101,
+      set: status,
+      limits: { requestsPerSecond: 100 },
+    });
+    workspace.writeJob(aJobOfAreas(workspace, [set('PAUSED'), anSmsStep(), { ...set('RUNNING'), ...always }]));
+    expect((await workspace.run()).code).toBe(4);
+
+    const { stderr } = await workspace.volley('abandon', workspace.firstRun());
+
+    expect(stderr.match(/campaign 101 may [^`]* did not run/g) ?? []).toEqual(said);
+    const [, verb = ''] = /`volley (campaign set [^`]*)`, with --job/.exec(stderr) ?? [];
+    if (said.length > 0) await workspace.told(...verb.split(' '), '--job', 'job.yaml');
+    expect((await ledgerOf(workspace, 'campaign')).map(({ requested }) => requested)).toEqual(['PAUSED', 'RUNNING']);
+  },
+);
 
 test('a run that died as it began, and whose files another plan sent since, is not resumed', async () => {
   const workspace = await aJobFor(people(3));

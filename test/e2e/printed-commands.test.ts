@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { VERBS } from '../../src/verbs/verbs.js';
 import { aJob, anSmsStep, people } from './a-job.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
+import { aJobOfAreas, IN_ORDER } from './area-jobs.js';
 import { runCommandInProcess } from './command-in-process.js';
 
 const SOURCES = join(import.meta.dirname, '../../src');
@@ -92,6 +93,58 @@ test('after a 401 status says what the account says, and account and page name t
   expect(nextIn(await read(workspace, 'status', 'job.yaml'))).toBe(nextIn(account));
   const page = workspace.read(`${workspace.firstRun()}/report.html`);
   expect(page).toMatch(/the service accepted nothing\.[\s\S]*What was not accepted[\s\S]*not reached by the run/);
+});
+
+const OF_NO_SMS = { input: { files: 'people.csv' } };
+
+test.each([
+  ['contacts', { fields: { firstName: 'name', msisdn: 'mobile' } }, { kind: 'empty', area: 'contacts', nth: 2 }],
+  ['verification.start', { destination: 'mobile' }, { kind: 'reset-after', area: 'verification', nth: 2 }],
+  [
+    'conversations',
+    { channel: 'sandbox-channel', user: { name: 'name' } },
+    { kind: 'reset-after', area: 'gateway', nth: 2 },
+  ],
+] as const)(
+  'what is advised of rows in doubt of %s, followed to the letter, leaves none in doubt and no one twice: no message export has them',
+  async (kind, step, fault) => {
+    const workspace = await aWorkspace(fault);
+    workspace.write('people.csv', people(3));
+    workspace.writeJob(aJobOfAreas(workspace, [{ kind, ...OF_NO_SMS, ...step, limits: IN_ORDER }]));
+    expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 2, inDoubt: 1 });
+
+    const idle = await read(workspace, 'run', 'job.yaml');
+    const [status = []] = readCommands(idle.slice(idle.indexOf('Still in doubt')));
+    let account = await read(workspace, ...status.slice(2));
+    const given: string[] = [];
+    for (let round = 0; round < 4 && account !== ''; round++) {
+      expect(account).not.toContain('messages.csv');
+      const [, , ...command] = readCommands(account.slice(Math.max(0, account.indexOf('Next: '))))[0] ?? [];
+      given.push(command[0] ?? '');
+      account = command.length === 0 ? '' : await read(workspace, ...command);
+    }
+
+    expect(given).toEqual(kind === 'contacts' ? ['settle', 'retry', 'apply', ''] : ['settle', '']);
+    expect((await workspace.run()).code).toBe(0);
+    const taken = (await workspace.ledger()).filter((entry) => !('outcome' in entry && entry.outcome === 'merged'));
+    expect(taken).toHaveLength(3);
+  },
+);
+
+test('what is advised of numbers that got a code a moment ago sends their rows as they are, once they may get one', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(2));
+  const limits = { requestsPerSecond: 100, concurrency: 4 };
+  const start = { kind: 'verification.start', ...OF_NO_SMS, destination: 'mobile', whenTooEarly: 'reject', limits };
+  workspace.writeJob(aJobOfAreas(workspace, [start, start]));
+  expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 2, rejected: 2 });
+
+  const account = await read(workspace, 'report', 'job.yaml');
+
+  expect(account).toContain('      2  the number got a code a moment ago (1400): volley retry, later\n');
+  const [, , ...retry] = readCommands(nextIn(account))[0] ?? [];
+  expect(retry.slice(-2)).toEqual(['--only', 'rejected']);
+  expect(readCommands(nextIn(await read(workspace, ...retry)))[0]?.[2]).toBe('apply');
 });
 
 test('a plan with nothing in it says to correct its rows, and names no ledger that is not there', async () => {

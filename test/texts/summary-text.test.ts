@@ -160,6 +160,20 @@ describe('the account of a run', () => {
     expect(error?.hint?.toLowerCase()).toContain(next.split(/[;,\n]/, 1)[0]?.toLowerCase());
   });
 
+  it.each([
+    ['Cannot read a campaign: HTTP 206 with an unexpected body', 'if it stays so, check service.bases'],
+    ['Cannot tell whether the call to change a campaign succeeded: HTTP 502; campaign 101 is', 'look at the campaign'],
+    [
+      'the call to create a webhook may have succeeded, but its id is unknown (x)',
+      'look for it at the service and delete',
+    ],
+    ['Cannot change a campaign: Invalid state transition.', 'fix what was refused'],
+  ])('of a step without rows asks for no fix of a refusal where nothing was refused: %s', (detail, next) => {
+    const stop = { reason: 'refused', detail: `step 1 (campaign): ${detail}` };
+    const text = formatSummary(aSummary({ state: 'stopped', exitCode: 4, stop }), REAL);
+    expect(text.replace(/\s+/g, ' ')).toContain(`Next: ${next}`);
+  });
+
   it('of a run that was refused within a stage says to let it go before the rest is planned', () => {
     const stop = { reason: 'request-refused', detail: 'it is so' };
     const summary = aSummary(
