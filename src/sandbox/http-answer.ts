@@ -25,6 +25,7 @@ export const ERROR_CODE = {
   forbidden: 1201,
   notFound: 1300,
   resendInterval: 1400,
+  sessionNotFound: 1404,
   internal: 2000,
   clientMessageIdTooLong: 3009,
   sourceTooLong: 3011,

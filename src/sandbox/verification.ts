@@ -222,4 +222,4 @@ function toPath({ subAccountId, sessionId }: KeptSession): string {
   return `/api/v2/subaccounts/${encodeURIComponent(subAccountId)}/sessions/${sessionId}`;
 }
 
-const NO_SESSION: RefusedRequest = { status: 404, message: 'Session not found' };
+const NO_SESSION: RefusedRequest = { status: 404, code: ERROR_CODE.sessionNotFound, message: 'Session not found' };

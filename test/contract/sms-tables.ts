@@ -72,6 +72,11 @@ export const REQUESTS: readonly (readonly [string, Fields, readonly Fields[]])[]
       { destination: '6590000002', text: 'Hi there', source: 'ACME' },
     ],
   ],
+  [
+    'messages (open point), of which alone there are some beside destinations',
+    aBatchOf(OWN, { destinations: ['+6590000009'] }),
+    [OWN],
+  ],
 ];
 
 const QUEUED = { code: 'QUEUED', description: 'SMS is accepted and queued for processing' };
@@ -119,7 +124,6 @@ export const REJECTIONS: readonly (readonly [string, string, Fields])[] = [
 export const ERRORS: readonly (readonly [status: number, code: number, when: string, body: Fields])[] = [
   [400, 1000, 'messages is no array', { messages: {} }],
   [400, 1000, 'includeMessagesInResponse is no boolean', aBatch(1, { includeMessagesInResponse: 'yes' })],
-  [400, 1000, 'messages and destinations are given', aBatch(1, { destinations: ['+6590000001'] })],
   [400, 1000, 'destinations are no list', { destinations: '+6590000001' }],
   [400, 1002, 'a destination is no text', aBatchOf({ destination: 6590000001 })],
   [400, 1002, 'a destination is left out', { messages: [{ text: 'Hi', source: 'ACME' }] }],

@@ -219,5 +219,4 @@ export const OTHER_ADDRESSES: BearerArea['others'] = [
   ['Endpoints, 1', 'PUT', SESSIONS_PATH],
   ['Endpoints, 2', 'POST', `${SESSIONS_PATH}/${SESSION_ID}`],
   ['Endpoints, 2', 'DELETE', `${SESSIONS_PATH}/${SESSION_ID}`],
-  ['Endpoints, 2', 'GET', `${SESSIONS_PATH}/00000000000040008000000000000999`],
 ];

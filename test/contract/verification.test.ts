@@ -165,8 +165,8 @@ test.each(ERRORS)('Open point, Errors, 4 Verification: %i, code %i, when %s', as
 });
 
 test.each([
-  [404, 1300, 'the session is unknown', SESSIONS_PATH, 'f'.repeat(32)],
-  [404, 1300, "the session is another subaccount's", SESSIONS_PATH.replace('acme_hq', 'acme_promo'), undefined],
+  [404, 1404, 'the session is unknown', SESSIONS_PATH, 'f'.repeat(32)],
+  [404, 1404, "the session is another subaccount's", SESSIONS_PATH.replace('acme_hq', 'acme_promo'), undefined],
 ])('Open point, Errors, 4 Verification: %i, code %i, when %s', async (status, code, _, path, unknownId) => {
   const client = await aClient({ accounts: [{ account: 'acme', subAccountIds: ['acme_promo'] }] });
   const { sessionID } = (await createSession(client)).body;

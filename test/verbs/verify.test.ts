@@ -176,7 +176,7 @@ test('verify check takes session and code as they are written, and shows a statu
 
 test('verify check refuses what is no code, and calls no one', async () => {
   const { check, requests } = await aVerifier();
-  for (const code of ['', ' ', '12', '12345678901234', '47 11', '47/11']) {
+  for (const code of ['', ' ', '12', '12345678901', '47 11', '47/11']) {
     await expect(check('s-1', code)).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
   }
   expect(requests()).toEqual([]);

@@ -176,7 +176,7 @@ export function parseHistory(text: string): NonNullable<ConversationRequest['his
 function findMessageFault(message: unknown): string | undefined {
   if (!isObject(message)) return 'is not an object';
   if (message.authorType !== 'user' && message.authorType !== 'bot') return 'has an authorType other than user or bot';
-  const hasMore = message.attachments !== undefined || message.cards !== undefined;
+  const hasMore = [message.attachments, message.cards].some((list) => Array.isArray(list) && list.length > 0);
   if (message.text === undefined && hasMore) return undefined;
   return isFilled(message.text) ? undefined : 'has no text';
 }

@@ -62,12 +62,11 @@ const batchSchema = z.object({
 export type BatchRequest = z.output<typeof batchSchema>;
 export type MessageRequest = BatchRequest['messages'][number];
 
-/** A whole body: with `messages`, or in the compact form with `destinations`. Both at once are invalid. */
+/** A whole body: with `messages`, or in the compact form with `destinations`, which count where there are no messages. */
 export const writtenBatch = z.preprocess((body) => {
   if (!isObject(body)) return body;
-  const { destinations, messages = [], ...batch } = body;
-  if (destinations === undefined) return { ...batch, messages };
-  if (body.messages !== undefined) return { ...batch, messages: 'both' };
+  const { destinations, messages, ...batch } = body;
+  if (messages !== undefined || destinations === undefined) return { ...batch, messages: messages ?? [] };
   const isList = Array.isArray(destinations);
   return { ...batch, messages: isList ? destinations.map((destination) => ({ destination })) : destinations };
 }, batchSchema);

@@ -43,8 +43,8 @@ export interface CodeInput extends SessionInput {
   readonly code: string;
 }
 
-/** The form of a code: the longest is that which the service makes, with its dash. */
-export const VERIFICATION_CODE = new RegExp(`^[A-Za-z0-9-]{${CODE_LENGTH.min},${CODE_LENGTH.max + 1}}$`);
+/** The form of a code, documented; one that the service makes with a dash has as many characters. */
+export const VERIFICATION_CODE = new RegExp(`^[A-Za-z0-9-]{${CODE_LENGTH.min},${CODE_LENGTH.max}}$`);
 
 export const createSession = defineEndpoint(
   ENDPOINTS.createSession,

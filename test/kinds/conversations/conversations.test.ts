@@ -101,6 +101,7 @@ describe('conversation of a row', () => {
     ['{"messages":[{"authorType":"agent","text":"x"}]}', 'history.messages[0] has an authorType other'],
     ['{"messages":[{"authorType":"user"}]}', 'history.messages[0] has no text'],
     ['{"messages":[{"authorType":"user","text":""}]}', 'history.messages[0] has no text'],
+    ['{"messages":[{"authorType":"user","attachments":[],"cards":null}]}', 'history.messages[0] has no text'],
     [
       JSON.stringify({ messages: Array(201).fill({ authorType: 'user', text: 'x' }) }),
       '201 messages, expected at most 200',

@@ -21,7 +21,7 @@ describe('row of a check', () => {
     ['s1', '', 'code', 'missing-value'],
     ['s1', '12', 'code', 'bad-code'],
     ['s1', '12 34', 'code', 'bad-code'],
-    ['s1', '123456789012', 'code', 'bad-code'],
+    ['s1', '12345678901', 'code', 'bad-code'],
   ])('with session "%s" and code "%s" is rejected for its %s: %s', (session, code, field, why) => {
     expect(plan(session, code)).toEqual([field, why, expect.any(String)]);
   });
