@@ -1,6 +1,6 @@
 import { countOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
-import { formatTime } from '../domain/stated-time.js';
+import { formatTime, warnOfZone } from '../domain/stated-time.js';
 import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
 import { findOptOutWord } from '../listen/opt-out-words.js';
@@ -115,7 +115,7 @@ export async function planNewInput(
     if (outcome.made !== undefined || isResumed || !isOnScreen)
       for (const line of listLeftOut(leftOut)) log.info(`skipped: ${line}`);
     logNotices(outcome.made?.plan.steps ?? [], context);
-    if (outcome.made !== undefined) for (const warning of warnOfJob(job)) log.warn(warning);
+    if (outcome.made !== undefined) for (const warning of warnOfJob(job, terminal.env.TZ)) log.warn(warning);
     return outcome;
   } catch (error) {
     // The process that took over the job removes our unfinished files.
@@ -157,10 +157,11 @@ function logNotices(steps: Plan['steps'], { log, screen, terminal }: Context): v
   for (const { warning } of steps.flatMap(({ funnel = [] }) => funnel)) if (warning !== undefined) log.warn(warning);
 }
 
-/** What a job says and does not do: a text names a word such as STOP, though no list has who answered it; codes leave outside of a window. */
-export function warnOfJob({ steps }: Job): string[] {
+/** What a job says and does not do: a text names a word such as STOP, though no list has who answered it; codes leave outside of a window; and a TZ of the machine that is none. */
+export function warnOfJob({ steps }: Job, TZ: string | undefined): string[] {
   const hasWindow = steps.some((step) => step.kind === 'sms' && step.window !== undefined);
-  return steps.flatMap((step, index) => {
+  const ofZone = warnOfZone(TZ);
+  const ofSteps = steps.flatMap((step, index) => {
     if (hasWindow && step.kind === 'verification.start')
       return [`step ${index + 1} (${step.kind}): a window holds SMS only; one-time codes leave at any hour`];
     const word = step.kind === 'sms' && step.suppress === undefined ? findOptOutWord(step.template.text) : undefined;
@@ -168,6 +169,7 @@ export function warnOfJob({ steps }: Job): string[] {
     const what = `step ${index + 1} (sms): its text names ${word}, and no list has who answers so`;
     return [`${what}: they are written to all the same. Name one with optOuts; volley listen --opt-outs writes it`];
   });
+  return ofZone === undefined ? ofSteps : [ofZone, ...ofSteps];
 }
 
 /**

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
+import { ownZone } from '../domain/stated-time.js';
 import { listSheets } from '../input/xlsx/open-sheet.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { NOTHING } from '../report/page/html.js';
@@ -23,7 +24,7 @@ import { renderRequest } from './pages/home-pages.js';
 import type { PageAnswer } from './pages/layout.js';
 import { describeConflict, type Wrong, wrongOf } from './pages/wrong.js';
 import { countWaiting, describeRunShortly, findRun, readColumns } from './reading.js';
-import { describeTiming, ownZone } from './timing.js';
+import { describeTiming } from './timing.js';
 import { findUploaded, readFileName, readSize, refusePath, SLICE_BYTES, takeSlice, writePieces } from './uploads.js';
 
 const NO_FILE = 'expected a CSV or Excel file, such as people.csv';

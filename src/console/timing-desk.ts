@@ -1,10 +1,10 @@
 import { isMap } from 'yaml';
-import { findZone } from '../domain/stated-time.js';
+import { findZone, ownZone } from '../domain/stated-time.js';
 import { Desk, type JobRequest, viewOf } from './desk.js';
 import type { PageAnswer } from './pages/layout.js';
 import { whenPage } from './pages/timing-pages.js';
 import { describeConflict, type Wrong, wrongOf } from './pages/wrong.js';
-import { describeTiming, ownZone, readTiming, type Timing } from './timing.js';
+import { describeTiming, readTiming, type Timing } from './timing.js';
 
 /** Keys of the step, and of the form, that are of times and stages alone. */
 const FIELDS: Readonly<Record<string, string>> = { scheduled: 'day', window: 'from', ramp: 'sample' };

@@ -99,8 +99,3 @@ function describeHours({ from, to, clock, days }: Pick<Timing, 'from' | 'to' | '
   const whose = clock === '' ? "by each recipient's clock" : `in ${clock}`;
   return `Between ${from} and ${to} ${whose}, ${days.length === DAYS.length ? 'daily' : days.join(' ')}`;
 }
-
-/** Of this machine: it is shown beside the zone of the job, and decides nothing. */
-export function ownZone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
-}

@@ -80,6 +80,19 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** The zone of this machine; UTC where the variable TZ is empty, or names none: Node then counts by UTC, and reports a zone that it refuses, or none. */
+export function ownZone(): string {
+  const zone = String(new Intl.DateTimeFormat().resolvedOptions().timeZone);
+  return zone !== 'undefined' && isTimeZone(zone) ? zone : 'UTC';
+}
+
+/** What is wrong with the variable TZ, by which days are counted. */
+export function warnOfZone(TZ = ''): string | undefined {
+  const zone: string | undefined = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (TZ === '' || (zone !== undefined && isTimeZone(TZ.replace(/^:/, '')))) return undefined;
+  return `the variable TZ is ${JSON.stringify(TZ)}, which names no time zone, so days are not counted by it; expected a name such as Europe/Berlin`;
+}
+
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 /** `2026-11-27 09:00` */
@@ -97,7 +110,7 @@ export function formatZoned(atMs: number, timeZone: string): string {
 
 /** `10:04 Europe/Berlin`, by the clock of this machine, for the person at it; with the day where it is another than that of `nowMs`. */
 export function formatLocalClock(atMs: number, nowMs: number): string {
-  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  const timeZone = ownZone();
   const [then, now] = [readClock(atMs, timeZone), readClock(nowMs, timeZone)];
   const shown = then.slice(0, 10) === now.slice(0, 10) ? then.slice(11) : withDay(then);
   return `${shown} ${timeZone}`;

@@ -81,7 +81,7 @@ export const check = defineVerb({
     const online = isTried ? await tryKeys(job, file, context, problems) : [];
     problems.throwIfAny();
     const secrets = job.cluster === undefined ? 'its secrets' : 'its secrets, its database';
-    notices.push(...warnOfJob(job));
+    notices.push(...warnOfJob(job, context.terminal.env.TZ));
     const lines = [
       ...steps.flatMap(sayStep),
       ...found.empty.map((shown) => `  no file matches ${shown} yet`),

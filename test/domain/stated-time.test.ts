@@ -1,5 +1,14 @@
-import { describe, expect, test } from 'vitest';
-import { findZone, formatTime, listLocalTimes, stateTime } from '../../src/domain/stated-time.js';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import {
+  findZone,
+  formatLocalClock,
+  formatTime,
+  isTimeZone,
+  listLocalTimes,
+  ownZone,
+  stateTime,
+  warnOfZone,
+} from '../../src/domain/stated-time.js';
 
 const IN_BERLIN = { at: '2026-11-27T10:00:00+01:00', timeZone: 'Europe/Berlin' };
 
@@ -63,4 +72,27 @@ test('a country has a zone where all its clocks agree at that moment', () => {
     'Europe/Berlin',
     ...Array(3).fill(undefined),
   ]);
+});
+
+describe('a variable TZ that names no zone', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  test.each(['', 'Europe/Berln', 'europe/berlin', 'Europe/Berlin ', 'CET-1CEST', '/usr/share/zoneinfo/Europe/Berlin'])(
+    'leaves the clock of the machine at UTC, and a time of it can be shown: %j',
+    (zone) => {
+      vi.stubEnv('TZ', zone);
+      expect(ownZone()).toBe('UTC');
+      expect(formatLocalClock(Date.UTC(2026, 10, 24, 9, 30), Date.UTC(2026, 10, 24))).toBe('09:30 UTC');
+      if (zone === '') expect(warnOfZone(zone)).toBeUndefined();
+      else expect(warnOfZone(zone)).toContain(`the variable TZ is "${zone}"`);
+    },
+  );
+
+  test.each(['UTC', 'Europe/Berlin', ':Europe/Berlin', 'EST5EDT', 'Asia/Calcutta'])('is not %s', (zone) => {
+    vi.stubEnv('TZ', zone);
+    expect(isTimeZone(ownZone())).toBe(true);
+    expect(warnOfZone(zone)).toBeUndefined();
+  });
 });

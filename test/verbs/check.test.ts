@@ -214,6 +214,18 @@ describe('check', () => {
     else expect(text).toContain(`people.csv: ${notice}`);
   });
 
+  it('warns of a variable TZ that names no zone, as the plan does', async () => {
+    for (const [TZ, isWarned] of Object.entries({ 'Europe/Berln': true, 'Europe/Berlin': false, '': false })) {
+      const job = aJobFile({});
+      const warned = [checkJob, planJob].map(async (command) => {
+        const { terminal, said } = aTerminal({ env: { TZ } });
+        await command({ job, json: undefined }, terminal);
+        return /the variable TZ is/.test(said.stdout + said.stderr);
+      });
+      expect(await Promise.all(warned), TZ).toEqual([isWarned, isWarned]);
+    }
+  });
+
   it('does not read a long file to its end: a key of NDJSON may still come', async () => {
     const rows = '{"mobile":"+6591234567"}\n'.repeat(40_000);
     const ndjson = aJobFile({ 'people.ndjson': `${rows}{"name":"Ann"}\n` }, { input: 'people.ndjson' });

@@ -1,13 +1,12 @@
 import { basename } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
 import { quoteWord } from '../../domain/errors.js';
-import { formatZoned } from '../../domain/stated-time.js';
+import { formatZoned, ownZone } from '../../domain/stated-time.js';
 import { warnOfLandlines } from '../../guess/describe-guess.js';
 import type { NumberGuess } from '../../guess/guess-number.js';
 import { nameCountry } from '../../normalize/country.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
 import type { CampaignFolder, CampaignJob, Deed } from '../campaign.js';
-import { ownZone } from '../timing.js';
 import {
   MULTIPART,
   PEOPLE_FILES,
