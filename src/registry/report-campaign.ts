@@ -4,6 +4,7 @@ import { readKept, remember } from '../domain/is-object.js';
 import { isRowStep } from '../job/job.js';
 import type { CurrentRowStatus } from '../journal/row-status/row-status-view.js';
 import { kindOf } from '../kinds/kinds.js';
+import { accountOfKind } from '../plan/format/account-of.js';
 import {
   type FunnelStage,
   JOURNAL_FILE,
@@ -66,6 +67,12 @@ export async function readCampaignReport(files: Files, of: PlanAt, kept: string)
   return made;
 }
 
+/** A plan, and all sent ones that have rows of it or of each other, in the order in which they began; the plan itself last. */
+export async function findRelated(files: Files, of: PlanAt): Promise<PlanAt[]> {
+  const { found } = await findMembers(files, of);
+  return [...found.filter(({ plan }) => plan.id !== of.plan.id), of];
+}
+
 /** A plan that was never sent has taken no row: it is none of them where others were sent. */
 async function findMembers(files: Files, of: PlanAt) {
   const jobDirectory = dirname(of.directory);
@@ -73,7 +80,9 @@ async function findMembers(files: Files, of: PlanAt) {
   const directories = await readRunDirectories(files, jobDirectory, state);
   const found: PlanAt[] = [];
   const missing: string[] = [];
-  for (const id of listMembers(of.plan.id, state)) {
+  const members = listMembers(of.plan, state);
+  const begun = [...state.runs.keys()].filter((id) => members.has(id));
+  for (const id of new Set([...begun, ...members])) {
     const at = directories.of(id);
     const isThere = state.recordOf(id).pruned === undefined && (await files.stat(join(at, PLAN_FILE))) !== undefined;
     if (!isThere) missing.push(id);
@@ -101,7 +110,6 @@ async function writeCampaign(
     });
     runs.push({ plan: each.plan, summary, corrected });
   }
-  runs.sort((one, other) => (one.summary.startedAt ?? '~').localeCompare(other.summary.startedAt ?? '~'));
   const countOf = (name: string, step: StepSummary) => {
     const tally = tallies.get(name);
     return tally === undefined ? {} : describe(tally, step);
@@ -117,9 +125,19 @@ async function writeCampaign(
   return { summary, runs, missing, page };
 }
 
-/** All plans that have rows of a run, or of which it has some, and so on. */
-function listMembers(start: string, { claims, runs }: RegistryState): Set<string> {
+/** All plans that have rows of one, or of which it has some, and so on. */
+function listMembers(start: Plan, { claims, runs }: RegistryState): Set<string> {
+  // The memory knows nothing yet of a plan that was never sent.
+  const own = start.steps.flatMap((step) => {
+    const account = accountOfKind(start.job, step.kind);
+    return [...fileIdsOf(start, step), ...step.inputs.flatMap(({ fedFrom = [] }) => fedFrom)].map((id) => [
+      start.id,
+      `${id} ${account}`,
+    ]);
+  });
   const links = [
+    [start.id, start.retryOf?.run ?? start.id],
+    ...own,
     ...[...runs.values()].flatMap(({ plan, begun }) => {
       return [[plan, begun.retryOf ?? plan], ...listTaken(begun).map(({ id, account }) => [plan, `${id} ${account}`])];
     }),
@@ -129,7 +147,7 @@ function listMembers(start: string, { claims, runs }: RegistryState): Set<string
       }),
     ),
   ];
-  const members = new Set([start]);
+  const members = new Set([start.id]);
   for (let size = 0; size < members.size; ) {
     size = members.size;
     for (const link of links) if (link.some((each) => members.has(each))) for (const each of link) members.add(each);
