@@ -1,5 +1,5 @@
 import { formatTime, millisecondsOf, type StatedTime } from '../domain/stated-time.js';
-import type { SmsTemplate } from '../job/job.js';
+import type { Job, SmsTemplate } from '../job/job.js';
 
 /** A time of a step that the service would refuse, or treat as now: the key, what is so, what is expected. */
 export interface TimeFault {
@@ -40,6 +40,15 @@ export function findTimeFault(
     );
   }
   return undefined;
+}
+
+/** Steps whose messages the service holds for a time that is ahead, the earliest first. */
+export function listHeld({ steps }: Pick<Job, 'steps'>, nowMs: number) {
+  const held = steps.flatMap((step, index) => {
+    const at = step.kind === 'sms' ? step.template.scheduled : undefined;
+    return step.kind === 'sms' && at !== undefined ? [{ number: index + 1, step, at, atMs: millisecondsOf(at) }] : [];
+  });
+  return held.filter(({ atMs }) => atMs > nowMs).sort((one, other) => one.atMs - other.atMs);
 }
 
 /** How far ahead a time is, for people: `in 14 h`. */

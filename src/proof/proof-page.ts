@@ -1,14 +1,11 @@
 import { countOf } from '../domain/count-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import { type Html, html, NOTHING, renderSection, renderTable } from '../report/page/html.js';
+import { type Html, html, MOST_ROWS, NOTHING, renderSection, renderTable } from '../report/page/html.js';
 import { formatPage } from '../report/page/report-page.js';
 import { describeRun } from '../report/page/sentence.js';
 import type { Summary } from '../report/summary.js';
 import type { ProofEntry } from './proof-chain.js';
 import type { ProvenBalance } from './prove-run.js';
-
-// As the report, whatever a run holds.
-const MOST_ROWS = 25;
 
 export interface MadeProof {
   /** The digest of the last entry, for a person to note elsewhere. */
@@ -23,7 +20,8 @@ export function formatProofPage(
   proof: MadeProof,
   { plan, summary, verifier }: { plan: Plan; summary: Summary; verifier: string },
 ): string {
-  const { job, id } = { job: plan.job.name, id: plan.id };
+  const { id } = plan;
+  const job = plan.job.name;
   const [first = '', ...others] = describeRun(summary, plan);
   const unfinished =
     summary.state === 'finished' ? NOTHING : html`<p>The run is not finished: this is what it did so far.</p>`;
@@ -61,10 +59,9 @@ function renderPeople({ approvals }: MadeProof, { plannedBy }: Plan): Html {
     return ['approved', String(name), new Date(Number(at)).toISOString(), publicKey === undefined ? 'no' : 'Ed25519'];
   });
   const rows = [...planned, ...approved];
+  if (rows.length === 0) return NOTHING;
   const columns = ['what', 'who', 'when', 'signed'];
-  return rows.length === 0
-    ? NOTHING
-    : renderSection('People', renderTable({ name: 'Who planned and who approved', columns }, rows));
+  return renderSection('People', renderTable({ name: 'Who planned and who approved', columns }, rows));
 }
 
 function renderBalances({ balances }: MadeProof): Html {

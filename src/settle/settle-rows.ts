@@ -1,8 +1,10 @@
+import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import type { RowVerdict } from '../domain/row.js';
-import { formatTime, millisecondsOf, type StatedTime } from '../domain/stated-time.js';
+import { formatTime } from '../domain/stated-time.js';
 import { PERSON, type SettleEntry } from '../journal/entry-format.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
+import { listHeld } from '../kinds/schedule.js';
 import { appendToRun } from '../registry/append-to-run.js';
 import type { RunRows } from '../report/read-run-rows.js';
 import { countUnderWay } from '../report/row-balance.js';
@@ -111,7 +113,7 @@ export async function settleByDecision(
   if (underWay > 0) {
     throw new UserError(
       'bad-plan',
-      `Cannot settle run ${plan.id}: it ended with ${underWay} ${underWay === 1 ? 'row' : 'rows'} under way`,
+      `Cannot settle run ${plan.id}: it ended with ${countOf(underWay, 'row')} under way`,
       {
         hint: 'Finish the run first: the same command that began it; then review what is in doubt.',
       },
@@ -125,28 +127,18 @@ export async function settleByDecision(
     );
   }
   const nowMs = deps.clock.now();
-  const waitingUntil = findWaiting(run, nowMs);
-  if (waitingUntil !== undefined) {
+  const inDoubt = new Set([...rows.listInDoubt()].map(({ step }) => step));
+  const waiting = listHeld(plan.job, nowMs).findLast(({ number }) => inDoubt.has(number));
+  if (waiting !== undefined) {
     throw new UserError(
       'bad-plan',
-      `Cannot settle run ${plan.id}: messages in doubt may wait at the service until ${formatTime(waitingUntil)}, expected a decision after that time`,
+      `Cannot settle run ${plan.id}: messages in doubt may wait at the service until ${formatTime(waiting.at)}, expected a decision after that time`,
       { hint: 'Decide once it has passed, with the message export of the service at hand. Nothing was settled.' },
     );
   }
   const proof = proofOf(decision, new Date(nowMs).toISOString());
   const by = `${PERSON} ${decision.person}`;
   return settleRows(run, { by, findProof: async () => proof }, deps);
-}
-
-/** The latest time that is still ahead for a step with rows in doubt. */
-function findWaiting({ plan, rows }: LockedRun, nowMs: number): StatedTime | undefined {
-  const steps = new Set([...rows.listInDoubt()].map(({ step }) => step));
-  const times = [...steps].flatMap((number) => {
-    const step = plan.job.steps[number - 1];
-    return step?.kind === 'sms' && step.template.scheduled !== undefined ? [step.template.scheduled] : [];
-  });
-  const [latest] = times.sort((one, other) => millisecondsOf(other) - millisecondsOf(one));
-  return latest !== undefined && millisecondsOf(latest) > nowMs ? latest : undefined;
 }
 
 function proofOf({ assume, person }: OperatorDecision, at: string): Proof {

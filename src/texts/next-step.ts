@@ -25,15 +25,8 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
   const { balance, exitCode, state, stop } = summary;
   const { job } = view;
   const run = showPath(screen, summary.directory);
-  const same = resumeCommand(run, job, screen);
-  const { sentAgain } = view;
-  const retry: Retry = (what, only, isCorrected = false) => {
-    if (sentAgain !== undefined) return nextOfSentAgain(sentAgain);
-    return {
-      what: isCorrected ? `${what}${withJob(job)}` : what,
-      command: showCommand(screen, 'retry', run, '--only', only, ...(isCorrected ? jobFlag(job, screen) : [])),
-    };
-  };
+  const same = resumeCommand(summary.directory, job, screen);
+  const retry = createRetry(summary.directory, view, screen);
   if (summary.testOf !== undefined) return nextOfTest(summary, view, screen);
   if (state === 'planned') return nextOfUnbegun(summary, view, screen);
   if (isWaiting(summary)) return nextOfStage(summary, job, screen);
@@ -52,7 +45,7 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
     return retry(so, nameUnsent(summary));
   }
   if (summary.takenBackAt !== undefined && countNotSent(summary, 'cancelled') > 0)
-    return nextOfTakenBack(run, view, screen);
+    return nextOfTakenBack(summary.directory, view, screen);
   const rest = () => {
     if (balance.rejected === 0) return nextOfHeld(summary, retry);
     const codes = summary.steps.flatMap(({ rejections }) => Object.keys(rejections));
@@ -91,6 +84,22 @@ function sayResume(stop: Summary['stop']): string {
 /** A plan of rows of the run; `isCorrected`: under a job that a person has corrected. */
 type Retry = (what: string, only: string, isCorrected?: boolean) => NextStep;
 
+/** A run does not know the file of its job: where nobody named it, the words say what the command lacks. */
+function createRetry(
+  directory: string,
+  { job, sentAgain }: Pick<NextStepView, 'job' | 'sentAgain'>,
+  screen: Screen,
+): Retry {
+  const command = ['retry', showPath(screen, directory), '--only'];
+  return (what, only, isCorrected = false) => {
+    if (sentAgain !== undefined) return nextOfSentAgain(sentAgain);
+    if (!isCorrected) return { what, command: showCommand(screen, ...command, only) };
+    if (job === undefined)
+      return { what: `${what}, with --job and the job file added`, command: showCommand(screen, ...command, only) };
+    return { what, command: showCommand(screen, ...command, only, '--job', showPath(screen, job)) };
+  };
+}
+
 function nextOfUnsent(summary: Summary, retry: Retry): NextStep | undefined {
   const tooLate = countNotSent(summary, 'too-late');
   if (tooLate > 0) {
@@ -122,9 +131,8 @@ function nextOfHeld(summary: Summary, retry: Retry): NextStep | undefined {
     const what = `${held(had)}, as their numbers had the text already. To send it again, make a plan of them; or decide in the job, with sameText: skip or send`;
     return retry(what, 'had-it-already');
   }
-  if (noZone === 0) return undefined;
   const what = `${held(noZone)}, as no time zone is known for them. Say in the job whose clock counts, with window.timeZone, then make a plan of them`;
-  return retry(what, 'no-time-zone', true);
+  return noZone === 0 ? undefined : retry(what, 'no-time-zone', true);
 }
 
 function isWaiting({ stop }: Summary): boolean {
@@ -148,14 +156,8 @@ function nextOfStage({ directory, plan, stop, steps }: Summary, job: string | un
 }
 
 /** Of messages that a cancel took back; `job`: as the person named its file. */
-export function nextOfTakenBack(
-  run: string,
-  { job, sentAgain }: Pick<NextStepView, 'job' | 'sentAgain'>,
-  screen: Screen,
-): NextStep {
-  if (sentAgain !== undefined) return nextOfSentAgain(sentAgain);
-  const command = showCommand(screen, 'retry', showPath(screen, run), '--only', 'not-sent', ...jobFlag(job, screen));
-  return { what: `to send them under a corrected text: correct the job, then${withJob(job)}`, command };
+export function nextOfTakenBack(...of: Parameters<typeof createRetry>): NextStep {
+  return createRetry(...of)('to send them under a corrected text: correct the job, then', 'not-sent', true);
 }
 
 /** Of the rows of a file that the run which took it did not send. */
@@ -164,25 +166,18 @@ export function nextOfRest(
   job: string | undefined,
   screen: Screen,
 ): NextStep {
-  const run = showPath(screen, directory);
-  if (next === 'cancelled') return nextOfTakenBack(run, { job }, screen);
-  if (next === 'apply') return { what: 'send that plan', command: showCommand(screen, 'apply', run) };
-  if (next === 'resume') return { what: 'resume that run', command: resumeCommand(run, job, screen) };
-  const command = showCommand(screen, 'retry', run, '--only', next, ...jobFlag(job, screen));
-  return { what: `to send those rows as the job is now, make a plan of them${withJob(job)}`, command };
+  if (next === 'cancelled') return nextOfTakenBack(directory, { job }, screen);
+  if (next === 'apply') return { what: 'send that plan', command: resumeCommand(directory, undefined, screen) };
+  if (next === 'resume') return { what: 'resume that run', command: resumeCommand(directory, job, screen) };
+  const what = 'to send those rows as the job is now, make a plan of them';
+  return createRetry(directory, { job }, screen)(what, next, true);
 }
 
-function resumeCommand(run: string, job: string | undefined, screen: Screen): string {
-  return job === undefined ? showCommand(screen, 'apply', run) : showCommand(screen, 'run', showPath(screen, job));
-}
-
-/** A run does not know the file of its job: where nobody named it, the words say what the command lacks. */
-function jobFlag(job: string | undefined, screen: Screen): string[] {
-  return job === undefined ? [] : ['--job', showPath(screen, job)];
-}
-
-function withJob(job: string | undefined): string {
-  return job === undefined ? ', with --job and the job file added' : '';
+function resumeCommand(directory: string, job: string | undefined, screen: Screen): string {
+  return showCommand(
+    screen,
+    ...(job === undefined ? ['apply', showPath(screen, directory)] : ['run', showPath(screen, job)]),
+  );
 }
 
 /** No row of it is to be sent. A step without rows has no funnel, and something to do. */
@@ -191,12 +186,8 @@ function isEmpty({ balance, steps }: Summary): boolean {
 }
 
 function nextOfUnbegun(summary: Summary, view: NextStepView, screen: Screen): NextStep {
-  if (isEmpty(summary)) return nextOfEmpty(summary, view, screen);
-  const apply = showCommand(screen, 'apply', showPath(screen, summary.directory));
-  return view.planned ?? { what: 'send it', command: apply };
-}
-
-function nextOfEmpty(summary: Summary, view: NextStepView, screen: Screen): NextStep {
+  if (!isEmpty(summary))
+    return view.planned ?? { what: 'send it', command: resumeCommand(summary.directory, undefined, screen) };
   const none = 'there is nothing in it to send';
   if (summary.balance.rejected === 0) return { what: `${none}: every row was skipped` };
   const { what, command } = nextOfRejected(summary, view, screen);
@@ -208,8 +199,7 @@ function nextOfTest(
   { isSandbox, job, planned }: NextStepView,
   screen: Screen,
 ): NextStep | undefined {
-  if (state !== 'finished')
-    return { what: 'resume the test', command: showCommand(screen, 'apply', showPath(screen, directory)) };
+  if (state !== 'finished') return { what: 'resume the test', command: resumeCommand(directory, undefined, screen) };
   if (balance.accepted < balance.read) return { what: 'see why above; then test again' };
   const what = isSandbox ? 'the sandbox accepted them:' : 'once the messages look right on your phones,';
   if (planned !== undefined) return { ...planned, what: `${what} ${planned.what}` };

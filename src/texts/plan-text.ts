@@ -115,10 +115,11 @@ function formatEnd(plan: Plan, path: string, { screen, isRefused }: { screen: Sc
   if (isRefused) return `${place}${look}`;
   if (sendsNothing(plan)) return `${place}${look}There is nothing in it to send.\n`;
   const { requireTest, requireApproval } = plan.job.guards;
+  const planSha256 = sha256Of(encodePlan(plan));
+  const approvals = { planSha256, required: requireApproval ?? 0, count: 0, given: [] };
   const lacks = requireTest === true ? 'test' : requireApproval === undefined ? undefined : 'approval';
-  const waits = { path, lacks, planSha256: sha256Of(encodePlan(plan)) } as const;
-  const next = nextOfPlan(plan, waits, { screen, send: 'to send exactly this' });
-  return `${look}${describeApproval(plan, screen)}${formatNextStep(next, screen)}`;
+  const next = nextOfPlan(plan, { path, lacks, planSha256 }, { screen, send: 'to send exactly this' });
+  return `${look}${formatApprovals(plan, approvals, screen)}${formatNextStep(next, screen)}`;
 }
 
 /** Who planned, and who approved; '' where the plan asks for no approval. */
@@ -136,16 +137,6 @@ export function formatApprovals(
     });
   });
   return `${formatParagraph(head, screen)}${lines.join('')}`;
-}
-
-function describeApproval(plan: Plan, screen: Screen): string {
-  const required = plan.job.guards.requireApproval ?? 0;
-  if (required === 0) return '';
-  const so = `before it is sent, ${countOf(required, 'approval')} by other people`;
-  return formatParagraph(
-    `Planned by ${plan.plannedBy}; plan.json has the SHA-256 ${sha256Of(encodePlan(plan))}. It needs, ${so}.`,
-    screen,
-  );
 }
 
 /** What comes before a plan is sent, by what it lacks of it, or the command that sends it. `path`: its directory as it is shown. */

@@ -1,10 +1,11 @@
 import { formatSeconds } from '../command/progress.js';
 import { format, listNonZero, sumOf } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
-import { formatTime, millisecondsOf } from '../domain/stated-time.js';
+import { formatTime } from '../domain/stated-time.js';
 import { OpeningHours } from '../hours/window.js';
 import { describeOpening, type Opening, zonesOf } from '../hours/zone-groups.js';
 import type { RunState } from '../journal/replay.js';
+import { listHeld } from '../kinds/schedule.js';
 import { type Plan, totalOf } from '../plan/format/plan-file.js';
 
 /** How far a run is, in a sentence; a second one says how long the rest takes, or, while it is closed to all that is left, when that ends. */
@@ -46,12 +47,7 @@ function describeClosed({ steps, job }: Plan, nowMs: number): string | undefined
 }
 
 /** Until when the service holds messages of a run; undefined where it holds none. */
-export function findHeldUntil({ job, steps }: Plan, nowMs: number): string | undefined {
-  const times = steps.flatMap(({ number }) => {
-    const step = job.steps[number - 1];
-    const at = step?.kind === 'sms' ? step.template.scheduled : undefined;
-    return at !== undefined && millisecondsOf(at) > nowMs ? [at] : [];
-  });
-  const last = times.sort((one, other) => millisecondsOf(one) - millisecondsOf(other)).at(-1);
-  return last === undefined ? undefined : formatTime(last);
+export function findHeldUntil({ job }: Plan, nowMs: number): string | undefined {
+  const last = listHeld(job, nowMs).at(-1);
+  return last && formatTime(last.at);
 }

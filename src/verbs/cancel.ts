@@ -9,8 +9,8 @@ import { drainOnSignal } from '../command/signals.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { countOf, sumOf } from '../domain/count-of.js';
 import { ServiceError, UserError } from '../domain/errors.js';
-import { formatTime, millisecondsOf, type StatedTime } from '../domain/stated-time.js';
-import type { SmsStep } from '../job/job.js';
+import { formatTime } from '../domain/stated-time.js';
+import { listHeld } from '../kinds/schedule.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { EXIT } from '../report/exit-code.js';
 import { readRunRows } from '../report/read-run-rows.js';
@@ -26,10 +26,7 @@ import { nextOfTakenBack } from '../texts/next-step.js';
 import { LaneStopped } from '../throttle/gate.js';
 import { adopt, defineVerb, json, namedRun } from './verb.js';
 
-interface WaitingStep {
-  readonly number: number;
-  readonly step: SmsStep;
-}
+type WaitingStep = ReturnType<typeof listHeld>[number];
 
 /**
  * `volley cancel RUN`: takes back what the service has accepted and not yet sent, and writes the run's outputs again. Sends no
@@ -103,15 +100,10 @@ function formatCancelled(
   ].join('');
 }
 
-function findWaiting({ id, job, steps }: Plan, nowMs: number): WaitingStep[] {
-  const scheduled = steps.flatMap(({ number }): (WaitingStep & { at: StatedTime })[] => {
-    const step = job.steps[number - 1];
-    const at = step?.kind === 'sms' ? step.template.scheduled : undefined;
-    return step?.kind === 'sms' && at !== undefined ? [{ number, step, at }] : [];
-  });
-  const waiting = scheduled.filter(({ at }) => millisecondsOf(at) > nowMs);
+function findWaiting({ id, job }: Plan, nowMs: number): WaitingStep[] {
+  const waiting = listHeld(job, nowMs);
   if (waiting.length > 0) return waiting;
-  const [first] = scheduled;
+  const [first] = listHeld(job, Number.NEGATIVE_INFINITY);
   const why =
     first === undefined
       ? 'no step of it has template.scheduled, so the service sent at once what it accepted'

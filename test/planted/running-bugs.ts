@@ -271,8 +271,8 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'a person decides what became of messages that wait for their time',
     file: 'src/settle/settle-rows.ts',
-    find: '  if (waitingUntil !== undefined) {\n',
-    replace: '  if (waitingUntil === null) {\n',
+    find: '  if (waiting !== undefined) {\n',
+    replace: '  if (waiting === null) {\n',
     tests: ['test/settle/operator-decision.test.ts'],
   },
   {

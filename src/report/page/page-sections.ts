@@ -70,8 +70,7 @@ export function renderForEngineers(source: PageSource): Html {
     renderSection('Cost', renderListed(summary), renderBilled(summary)),
     source.runs === undefined ? renderAudience(plan) : NOTHING,
     renderRates(source),
-    renderFiles(plan),
-    renderPriceList(summary),
+    renderFiles(source),
   ];
   return html`<details>
 <summary>For engineers</summary>
@@ -153,11 +152,6 @@ function renderListed({ cost, steps }: Summary): Html {
   return html`${table}<p class="dim">By the price list ${cutName(cost.file)}.</p>\n`;
 }
 
-function renderPriceList({ cost }: Summary): Html {
-  if (cost === undefined) return NOTHING;
-  return html`<p>Price list ${cutName(cost.file)}: SHA-256 <code>${cost.sha256}</code></p>\n`;
-}
-
 /** What receipts say, against what was forecast for the same messages. */
 function renderBilled({ billed, cost, steps }: Summary): Html {
   if (billed === undefined) return NOTHING;
@@ -233,12 +227,14 @@ export function renderSource(summary: Summary, { id, retryOf, testOf, job }: Pla
 `;
 }
 
-function renderFiles({ steps }: Plan): Html {
+function renderFiles({ plan: { steps }, summary: { cost } }: PageSource): Html {
   const files = steps.flatMap(({ number, inputs }) =>
     inputs.map(({ file, rows, sha256 }) => [cutName(maskNumbers(file)), number, rows, html`<code>${sha256}</code>`]),
   );
   if (files.length === 0) return NOTHING;
   const columns = ['file', '#step', '#rows', 'SHA-256'];
-  const rows = sumUp(files, (rest) => [countOf(rest.length, 'other file'), '', '', 'in summary.json']);
+  const prices =
+    cost === undefined ? [] : [[`price list ${cutName(cost.file)}`, '', '', html`<code>${cost.sha256}</code>`]];
+  const rows = [...sumUp(files, (rest) => [countOf(rest.length, 'other file'), '', '', 'in summary.json']), ...prices];
   return renderSection('Files', renderTable({ name: 'Files of the run', columns }, rows));
 }
