@@ -1,4 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { readKept } from '../domain/is-object.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
@@ -23,16 +24,14 @@ export const SAFE_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-export interface AskedRequest {
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-}
-
 /**
  * The status and the sentence by which a request is refused before anything of it is looked at; undefined where it comes from a page of this very console. It answers to the
  * host of `origin` alone: a foreign name that was made to lead here (DNS rebinding) sends no Origin with a GET.
  */
-export function refuseForeign({ method, headers }: AskedRequest, origin: string): [number, string] | undefined {
+export function refuseForeign(
+  { method, headers }: { readonly method: string; readonly headers: IncomingHttpHeaders },
+  origin: string,
+): [number, string] | undefined {
   if (headers.host !== new URL(origin).host) return [421, `This console answers to ${origin} alone.`];
   if (method === 'GET' || method === 'HEAD') return undefined;
   const site = headers['sec-fetch-site'];

@@ -19,7 +19,7 @@ import type { Printed } from './commands.js';
 import { Desk, fieldText, type JobRequest, viewOf } from './desk.js';
 import { whoPage } from './pages/audience-pages.js';
 import type { PageAnswer } from './pages/layout.js';
-import { describeConflict, type Wrong, wrongOf } from './pages/wrong.js';
+import { conflictOf, type Wrong, wrongOf } from './pages/wrong.js';
 import { refusePath, writePieces } from './uploads.js';
 
 /** Who gets a campaign: it writes `where` and `suppress` of the job, and shows what `volley check` says of them. */
@@ -34,7 +34,6 @@ export class AudienceDesk extends Desk {
       return at === -1 ? each : { ...each, field: `column-${at}` };
     });
     return whoPage(viewOf(asked, [...placed, ...listAudienceFaults(printed)]), {
-      sha256: job.sha256,
       columns,
       said: describeAudience(sample, ticked),
       unasked: findUnasked(sample, ticked),
@@ -54,8 +53,8 @@ export class AudienceDesk extends Desk {
     if (fields.count !== undefined)
       return { json: { said: odd ?? describeAudience(await readSample(asked, this.files), ticked) } };
     if (mixed && odd) return this.showWho(asked, [{ message: odd, field: mixed.column }], ticked);
-    const message = describeConflict('The campaign', `goes to: ${describeWho(job)}`);
-    if (fields.sha256 !== job.sha256) return this.showWho(asked, [{ message, status: 409 }], ticked);
+    const conflict = conflictOf('The campaign', `goes to: ${describeWho(job)}`);
+    if (fields.sha256 !== job.sha256) return this.showWho(asked, [conflict], ticked);
     const added = await this.#takeList(asked);
     if (added !== undefined && 'message' in added) return this.showWho(asked, [added], ticked);
     await this.edit(asked, 'changed who gets it', (document) => {

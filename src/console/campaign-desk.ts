@@ -22,7 +22,7 @@ import {
 import { textOfForm } from './pages/fix-pages.js';
 import { renderRequest } from './pages/home-pages.js';
 import type { PageAnswer } from './pages/layout.js';
-import { describeConflict, type Wrong, wrongOf } from './pages/wrong.js';
+import { conflictOf, type Wrong, wrongOf } from './pages/wrong.js';
 import { countWaiting, describeRunShortly, findRun, readColumns } from './reading.js';
 import { describeTiming } from './timing.js';
 import { findUploaded, readFileName, readSize, refusePath, SLICE_BYTES, takeSlice, writePieces } from './uploads.js';
@@ -60,29 +60,25 @@ export class CampaignDesk extends Desk {
         return [undefined, { checked: undefined }] as const;
       },
     );
-    const needs = 'Cannot start yet: choose the column of the numbers';
-    const hasJob = job !== undefined;
-    const done = (isDone: boolean, why = 'Not started') => (isDone ? 'Completed' : why);
-    const task = (title: string, isOpen: boolean, state: string): Task => ({
-      title,
-      path: title === 'Send' ? (run === undefined ? 'check' : 'run') : title.toLowerCase(),
-      state: isOpen ? state : title === 'Columns' ? 'Cannot start yet: add a file' : needs,
-      isOpen,
-    });
+    const done = (isDone: boolean) => (isDone ? 'Completed' : 'Not started');
+    const task = (title: string, state: string | undefined, missing = 'choose the column of the numbers'): Task =>
+      state === undefined
+        ? { title, state: `Cannot start yet: ${missing}` }
+        : { title, state, path: title.toLowerCase() };
     const whole = await this.readWhole(asked.name, run);
     const sent = run && whole ? describeRunShortly(run, whole) : (run?.said ?? 'Not started');
     const waiting = run === undefined ? 0 : countWaiting(checked);
     const tasks = [
-      task('File', true, done(file !== undefined || hasJob)),
-      task('Columns', file !== undefined, done(hasJob)),
-      task('Message', hasJob, done(job?.message !== '')),
-      task('Who', hasJob, hasJob ? describeWho(job) : ''),
-      task('When', hasJob, hasJob ? describeTiming(job.timing, ownZone()) : ''),
-      task('Test', hasJob, 'On your own phones, if you like'),
-      task('Check', hasJob, done(checked?.isStale === false)),
-      { ...task('Send', run !== undefined || checked !== undefined, ''), state: sent },
+      task('File', done(file !== undefined || job !== undefined)),
+      task('Columns', file && done(job !== undefined), 'add a file'),
+      task('Message', job && done(job.message !== '')),
+      task('Who', job && describeWho(job)),
+      task('When', job && describeTiming(job.timing, ownZone())),
+      task('Test', job && 'On your own phones, if you like'),
+      task('Check', job && done(checked?.isStale === false)),
+      { title: 'Send', state: sent, path: run ? 'run' : checked && 'check' },
       ...(waiting > 0
-        ? [{ ...task('Check', true, `${countOf(waiting, 'message')} not sent yet`), title: 'Send the rest' }]
+        ? [{ title: 'Send the rest', state: `${countOf(waiting, 'message')} not sent yet`, path: 'check' }]
         : []),
     ];
     const history = await this.campaigns.readHistory(asked.name);
@@ -199,7 +195,7 @@ export class CampaignDesk extends Desk {
       asked,
       faults.map((each) => (each.key?.endsWith('source') ? { ...each, field: 'sender' } : each)),
     );
-    return messagePage(view, { sha256: job.sha256, columns, rows, written, shown });
+    return messagePage(view, { columns, rows, written, shown });
   }
 
   async writeMessage(asked: JobRequest): Promise<PageAnswer> {
@@ -210,9 +206,8 @@ export class CampaignDesk extends Desk {
       ...(message.trim() ? [] : [{ message: 'Write the message', field: 'message' }]),
     ];
     if (missing.length > 0) return this.showMessage(asked, missing);
-    const theirs = describeConflict('The campaign', `says: “${job.message}”`);
-    if (asked.fields.sha256 !== job.sha256)
-      return this.showMessage(asked, [{ message: theirs, field: 'message', status: 409 }]);
+    const conflict = conflictOf('The campaign', `says: “${job.message}”`, 'message');
+    if (asked.fields.sha256 !== job.sha256) return this.showMessage(asked, [conflict]);
     await this.edit(asked, 'wrote the message', (document) => {
       document.setIn(['steps', 0, 'template', 'source'], sender);
       document.setIn(['steps', 0, 'template', 'text'], message);

@@ -158,7 +158,6 @@ export function viewOf(
 ): View {
   const visit = { formToken, user, isSignedIn, wrong };
   if (campaign === undefined) return { ...visit, at: '', campaign };
-  const { name, job } = campaign;
-  const about = { name, isSandbox: job?.isSandbox ?? true, account: job?.account ?? '' };
-  return { ...visit, at: `/c/${name}`, campaign: about };
+  const { name, job = { isSandbox: true, account: '', sha256: '' } } = campaign;
+  return { ...visit, at: `/c/${name}`, campaign: { ...job, name } };
 }

@@ -12,7 +12,7 @@ import { type CampaignFolder, jobFileOf } from './campaign.js';
 import { type CampaignRequest, Desk, fieldText, readFrom, viewOf } from './desk.js';
 import { editableAt, fieldOf, fixPage, PAGE_ROWS, textOfForm } from './pages/fix-pages.js';
 import type { PageAnswer } from './pages/layout.js';
-import { describeConflict, type Wrong } from './pages/wrong.js';
+import { conflictOf, type Wrong } from './pages/wrong.js';
 import { findRun } from './reading.js';
 import { applyFixes, countFixed, type Fixes, type RejectionList, Rejections } from './rejections.js';
 import { writePieces } from './uploads.js';
@@ -82,11 +82,9 @@ export class FixDesk extends Desk {
     const rows = { ...fixes.rows };
     const wrong: Wrong[] = [];
     const page = await own.readPage(list, { code, from, count: PAGE_ROWS });
-    let isConflict = false;
     for (const [at, row] of page.entries()) {
       const changed = readChanged(asked, { row, at: from + at, list, fixes });
       const refused = changed.flatMap((each) => refuse(each, looked, row));
-      isConflict ||= changed.some(({ isConflict }) => isConflict);
       wrong.push(...refused);
       const cells = changed.filter(({ field }) => !refused.some((each) => each.field === field));
       if (cells.length === 0) continue;
@@ -95,8 +93,7 @@ export class FixDesk extends Desk {
       rows[row.name] = { code: row.standing.code, hasPut: row.put !== undefined, cells: all };
     }
     await own.writeFixes({ ...fixes, rows });
-    if (wrong.length === 0) return undefined;
-    return { ...(await this.#show(asked, looked, wrong)), status: isConflict ? 409 : 422 };
+    return wrong.length === 0 ? undefined : this.#show(asked, looked, wrong);
   }
 
   /** Puts back, in all rows of a code, what a spreadsheet took; or not any more. */
@@ -211,7 +208,7 @@ function readChanged(
 
 function refuse({ field, column, text, now, isConflict }: ChangedCell, { plan }: Looked, row: RejectedRow): Wrong[] {
   const at = `Line ${row.place[2]}, ${column}`;
-  if (isConflict) return [{ message: describeConflict(at, `says: “${now}”`), field }];
+  if (isConflict) return [conflictOf(at, `says: “${now}”`, field)];
   const [step] = plan.job.steps;
   if (step?.kind !== 'sms' || column !== row.standing.field || step.destination !== column) return [];
   // The country of a row may be in another of its cells: then the check says it.

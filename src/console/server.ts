@@ -91,7 +91,7 @@ export async function startConsole(
     reply.headers(SAFE_HEADERS);
     // A probe of a cluster asks by an address, and gets nothing else.
     if (request.url === '/healthz') return reply.send('ok\n');
-    const refused = refuseForeign({ method: request.method, headers: request.headers }, origin);
+    const refused = refuseForeign(request, origin);
     if (refused !== undefined) return sendPage(reply, refusedPage(refused[0], 'Refused', refused[1]));
     const path = request.url.replace(/\?.*/s, '');
     if (path.startsWith('/assets/') || path === '/enter') return undefined;
@@ -160,7 +160,7 @@ export async function startConsole(
   const job = routes(givenJob);
   const draft = routes<CampaignRequest>(unlessHandWritten);
   const edited = routes<JobRequest>((act) => unlessHandWritten(givenJob(act)));
-  const once = (act: Respond<JobRequest>) => oncePressed(act, campaigns);
+  const saved = routes<JobRequest>((act) => unlessHandWritten(givenJob(oncePressed(act, campaigns))));
 
   onPage('/', (asked) => home.showHome(asked));
   // Of two who begin one of the same name, the second finds it taken.
@@ -180,20 +180,11 @@ export async function startConsole(
   campaign.page('/columns', (asked) => desk.showColumns(asked));
   draft.form('/columns', (asked) => desk.chooseColumn(asked));
   edited.page('/message', (asked) => desk.showMessage(asked));
-  edited.form(
-    '/message',
-    once((asked) => desk.writeMessage(asked)),
-  );
+  saved.form('/message', (asked) => desk.writeMessage(asked));
   edited.page('/who', (asked) => audience.showWho(asked));
-  edited.form(
-    '/who',
-    once((asked) => audience.write(asked)),
-  );
+  saved.form('/who', (asked) => audience.write(asked));
   edited.page('/when', (asked) => timing.showWhen(asked));
-  edited.form(
-    '/when',
-    once((asked) => timing.write(asked)),
-  );
+  saved.form('/when', (asked) => timing.write(asked));
   job.form('/live', (asked) => desk.makeLive(asked));
   job.page('/test', (asked) => sending.showTest(asked));
   job.form('/test', (asked) => sending.test(asked));

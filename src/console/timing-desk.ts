@@ -3,7 +3,7 @@ import { findZone, ownZone } from '../domain/stated-time.js';
 import { Desk, type JobRequest, viewOf } from './desk.js';
 import type { PageAnswer } from './pages/layout.js';
 import { whenPage } from './pages/timing-pages.js';
-import { describeConflict, type Wrong, wrongOf } from './pages/wrong.js';
+import { conflictOf, type Wrong, wrongOf } from './pages/wrong.js';
 import { describeTiming, readTiming, type Timing } from './timing.js';
 
 /** Keys of the step, and of the form, that are of times and stages alone. */
@@ -12,11 +12,10 @@ const FIELDS: Readonly<Record<string, string>> = { scheduled: 'day', window: 'fr
 /** When a campaign leaves: it writes `scheduled`, `window` and `ramp` of the job, and shows what `volley check` says of them. */
 export class TimingDesk extends Desk {
   async showWhen(asked: JobRequest, wrong: readonly Wrong[] = [], written?: Timing): Promise<PageAnswer> {
-    const { timing, country, sha256 } = asked.job;
+    const { timing, country } = asked.job;
     const all = [...wrong, ...(written === undefined ? await this.#check(asked) : [])];
     const zone = findZone(country, this.context.env.clock.now()) ?? ownZone();
-    const shown = { sha256, timing: written ?? timing, zone, said: describeTiming(timing, ownZone()) };
-    return whenPage(viewOf(asked, all), shown);
+    return whenPage(viewOf(asked, all), written ?? timing, { zone, said: describeTiming(timing, ownZone()) });
   }
 
   async write(asked: JobRequest): Promise<PageAnswer> {
@@ -24,8 +23,8 @@ export class TimingDesk extends Desk {
     const timing = readTiming(asked.fields);
     const missing = listMissing(timing);
     if (missing.length > 0) return this.showWhen(asked, missing, timing);
-    const message = describeConflict('The campaign', `says: ${describeTiming(job.timing, ownZone())}`);
-    if (asked.fields.sha256 !== job.sha256) return this.showWhen(asked, [{ message, status: 409 }], timing);
+    const conflict = conflictOf('The campaign', `says: ${describeTiming(job.timing, ownZone())}`);
+    if (asked.fields.sha256 !== job.sha256) return this.showWhen(asked, [conflict], timing);
     const { kind, day, time, zone, from, to, clock, days, sample } = timing;
     await this.edit(asked, 'changed when it leaves', (document) => {
       const put = (path: readonly string[], value: unknown) => {

@@ -104,12 +104,15 @@ export class AConsole {
   }
 
   /** With the headers that a browser sends, unless others are given. */
-  async ask(path: string, { fields, headers = {} }: { fields?: Asking; headers?: Asking } = {}): Promise<Answer> {
-    const own = { cookie: this.#cookie, ...(fields === undefined ? {} : { origin: this.origin }), ...headers };
+  async ask(
+    path: string,
+    { fields, headers = {} }: { fields?: Asking | FormData; headers?: Asking } = {},
+  ): Promise<Answer> {
+    const body = fields === undefined || fields instanceof FormData ? fields : new URLSearchParams(fields);
     const answer = await fetch(`${this.origin}${path}`, {
       redirect: 'manual',
-      headers: own,
-      ...(fields === undefined ? {} : { method: 'POST', body: new URLSearchParams(fields) }),
+      headers: { cookie: this.#cookie, ...(body === undefined ? {} : { origin: this.origin }), ...headers },
+      ...(body === undefined ? {} : { method: 'POST', body }),
     });
     const to = answer.headers.get('location') ?? undefined;
     return { status: answer.status, to, text: await answer.text(), headers: answer.headers };
@@ -136,10 +139,7 @@ export class AConsole {
     for (const [field, value] of Object.entries(fields)) body.set(field, value);
     body.set('token', this.#token);
     body.set('file', new File([text], name));
-    const headers = { cookie: this.#cookie, origin: this.origin };
-    const answer = await fetch(`${this.origin}${path}`, { redirect: 'manual', method: 'POST', body, headers });
-    const to = answer.headers.get('location') ?? undefined;
-    return { status: answer.status, to, text: await answer.text(), headers: answer.headers };
+    return this.ask(path, { fields: body });
   }
 
   write(name: string, text: string): string {
@@ -260,7 +260,7 @@ export function serviceOf({ origin }: Sandbox): string {
 
 /** Of a hidden field of a form; '' where the page has none. */
 export function fieldOf({ text }: Pick<Answer, 'text'>, name: string): string {
-  return new RegExp(`name="${name}" value="(\\w+)"`).exec(text)?.[1] ?? '';
+  return new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? '';
 }
 
 /** What of a page is read. */

@@ -29,7 +29,7 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     expect(await console.textAt('/c/doubt/run')).toContain('Settle 3 messages in doubt');
     const page = await console.ask('/c/doubt/doubt');
     expect(textOf(page)).toContain('3 messages: sent, no answer came. They may have arrived.');
-    const run = /name="run" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    const run = fieldOf(page, 'run');
     const decide = (fields: Record<string, string>) =>
       console.post('/c/doubt/doubt', { run, assume: 'sent', ...fields });
     expectSaid(await decide({ count: '2' }), 422, 'Type 3 to decide');
@@ -51,7 +51,7 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     await aLive('lost');
     sandbox.setFaults([]);
     const page = await console.ask('/c/lost/doubt');
-    const run = /name="run" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    const run = fieldOf(page, 'run');
     await console.post('/c/lost/doubt', { run, assume: 'not-sent', count: '3' });
     await console.until('/c/lost/doubt');
     const report = await console.ask('/c/lost/run');

@@ -1,12 +1,11 @@
 import { format } from '../../domain/count-of.js';
 import { type Html, html, NOTHING } from '../../report/page/html.js';
 import { nameTick, type TickableColumn } from '../audience.js';
-import { MULTIPART, PEOPLE_FILES, renderField, renderFileField, renderForm, renderHidden, SAVE } from './forms.js';
+import { MULTIPART, PEOPLE_FILES, renderField, renderFileField, renderStep } from './forms.js';
 import { type PageAnswer, renderPage } from './layout.js';
 import { sayPlainly, type View } from './wrong.js';
 
 interface WhoShown {
-  readonly sha256: string;
   readonly columns: readonly TickableColumn[];
   readonly said: string;
   /** Lists of people who get nothing, with what each did, where that is known. */
@@ -18,7 +17,7 @@ interface WhoShown {
 }
 
 export function whoPage(view: View, shown: WhoShown): PageAnswer {
-  const { sha256, columns, said, unasked, lists, optOuts, sharesMemory, warnings } = shown;
+  const { columns, said, unasked, lists, optOuts, sharesMemory, warnings } = shown;
   const none =
     columns.length === 0
       ? html`<p class="dim">No column of the file has few enough values to tick.</p>`
@@ -31,14 +30,14 @@ export function whoPage(view: View, shown: WhoShown): PageAnswer {
     lists.length === 0 && optOuts === ''
       ? html`<p class="note"><b>No list of people who opted out is used${sharesMemory ? html`, except that of those who ${everywhere}` : NOTHING}. Is that right?</b> People who said STOP elsewhere, or asked you not to write, must be on a list here.</p>`
       : html`<p>The people on these lists get nothing, also when they are in the file:</p><div role="group" aria-label="Lists">${ticks}</div>${optOuts === '' ? NOTHING : html`<p>${optOuts}, for the whole job</p>`}${sharesMemory ? html`<p class="dim">Who ${everywhere} gets nothing either.</p>` : NOTHING}`;
-  const form = html`${renderHidden('sha256', sha256)}<div id="ticks">${renderUnasked(unasked)}${none}${columns.map((column, index) => renderColumn(view, column, index))}</div>
+  const form = html`<div id="ticks">${renderUnasked(unasked)}${none}${columns.map((column, index) => renderColumn(view, column, index))}</div>
 <p class="lead" role="status" data-counted>${said}</p><p class="dim">Numbers and lists are looked at by the check, which reads every row and says exactly who gets it.</p>
 <h2 id="lists">Who gets nothing</h2>${listed}${warnings.map((warning) => html`<p class="note">${sayPlainly(warning)}</p>`)}
-${renderFileField(view, 'Add a list', PEOPLE_FILES, 'A file of their numbers: CSV or Excel, up to 60 MB.')}${renderField(view, { id: 'path', label: 'Or a list on this machine', hint: 'Its path, such as /home/anna/stop.csv. It is read where it is, again before each request leaves.' })}${SAVE}`;
+${renderFileField(view, 'Add a list', PEOPLE_FILES, 'A file of their numbers: CSV or Excel, up to 60 MB.')}${renderField(view, { id: 'path', label: 'Or a list on this machine', hint: 'Its path, such as /home/anna/stop.csv. It is read where it is, again before each request leaves.' })}`;
   return renderPage(view, {
     title: 'Who',
     body: html`<h1>Who gets it</h1>
-${renderForm(view, 'who', form, html`${MULTIPART} data-count`)}`,
+${renderStep(view, 'who', form, html`${MULTIPART} data-count`)}`,
     command: 'volley check job.yaml',
   });
 }

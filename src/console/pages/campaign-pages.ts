@@ -13,19 +13,17 @@ import {
   renderField,
   renderFileField,
   renderForm,
-  renderHidden,
-  renderOptions,
-  SAVE,
+  renderSelect,
+  renderStep,
 } from './forms.js';
 import { type PageAnswer, renderItems, renderPage, renderPhone } from './layout.js';
 import { markWrong, renderFault, sayPlainly, type View } from './wrong.js';
 
 export interface Task {
   readonly title: string;
-  readonly path: string;
-  readonly state: 'Completed' | 'Not started' | string;
-  /** What must be done before; it is no link until then. */
-  readonly isOpen: boolean;
+  readonly state: string;
+  /** Undefined until what must be done before is done. */
+  readonly path?: string | undefined;
 }
 
 interface TasksShown {
@@ -47,8 +45,8 @@ export function taskPage(view: View, { job, tasks, history, request }: TasksShow
   const older = html`<details><summary>${countOf(before.length, 'entry', 'entries')} before</summary>${renderItems(before)}</details>`;
   const deeds = html`<h2>History</h2>${renderItems(last)}${before.length === 0 ? NOTHING : older}`;
   const items = tasks.map(
-    ({ title, path, state, isOpen }) =>
-      html`${isOpen ? html`<a href="${view.at}/${path}">${title}</a>` : html`<span>${title}</span>`}<span class="state">${state}</span>`,
+    ({ title, path, state }) =>
+      html`${path === undefined ? html`<span>${title}</span>` : html`<a href="${view.at}/${path}">${title}</a>`}<span class="state">${state}</span>`,
   );
   const live =
     job?.isSandbox === true
@@ -90,7 +88,12 @@ ${renderForm(view, 'columns', html`${renderSheets(view, sheets, sheet)}<button>G
 }
 
 function renderSheets(view: View, sheets: readonly string[], chosen: string | undefined): Html {
-  return html`<p class="field"><label for="sheet">Sheet</label>${renderFault(view, 'sheet')}<select id="sheet" name="sheet"${markWrong(view, 'sheet')}>${renderOptions(sheets, chosen)}</select></p>`;
+  return renderSelect(
+    view,
+    { id: 'sheet', label: 'Sheet' },
+    sheets.map((sheet) => [sheet]),
+    chosen,
+  );
 }
 
 export interface ColumnsShown {
@@ -127,13 +130,13 @@ export function columnsPage(view: View, { file = '', sheet }: CampaignFolder, sh
   const sure = isAsked
     ? html` <button class="quiet" name="sure" value="${doubt}">Save it all the same</button>`
     : NOTHING;
-  const none = chosen === '' ? html`<option value="">Choose a column</option>` : NOTHING;
+  const none = chosen === '' ? ([['', 'Choose a column']] as const) : [];
+  const options = [...none, ...columns.map((column) => [column] as const)];
   const first = columns
     .slice(0, MOST_COLUMNS)
     .map((column, at) => [column, (samples[at] ?? []).map((cell) => cell.slice(0, MOST_SAMPLE)).join(' · ')]);
   const table = renderTable({ name: 'The first rows of each column', columns: ['column', 'first rows'] }, first);
-  const form = html`${sheets.length > 1 && sheet !== undefined ? renderSheets(view, sheets, sheet) : NOTHING}<p class="field"><label for="destination">Phone numbers</label><select id="destination" name="destination">${none}${renderOptions(columns, chosen)}</select></p>
-${renderField(view, { id: 'country', label: 'Country of numbers without +', hint: 'Such as Singapore, or SG. Leave it empty where all numbers begin with +, or a column says the country of each.', value: country, attributes: html` maxlength="60"` })}<p class="lead" role="status" data-counted>${said}</p><button>Save and go on</button> <button class="quiet" name="count" value="1">Count again</button>${sure}`;
+  const form = html`${sheets.length > 1 && sheet !== undefined ? renderSheets(view, sheets, sheet) : NOTHING}${renderSelect(view, { id: 'destination', label: 'Phone numbers' }, options, chosen)}${renderField(view, { id: 'country', label: 'Country of numbers without +', hint: 'Such as Singapore, or SG. Leave it empty where all numbers begin with +, or a column says the country of each.', value: country, attributes: html` maxlength="60"` })}<p class="lead" role="status" data-counted>${said}</p><button>Save and go on</button> <button class="quiet" name="count" value="1">Count again</button>${sure}`;
   const page = renderPage(view, {
     title: 'Columns',
     body: html`<h1>Which column has the phone numbers?</h1>
@@ -189,8 +192,7 @@ function renderPreview({ line, reason, sms }: PreviewRow): Html {
   return renderPhone(sms.to, html`<blockquote>${sms.text}</blockquote>`, html`<p class="dim">${said}</p>`);
 }
 
-export interface MessageShown {
-  readonly sha256: string;
+interface MessageShown {
   readonly columns: readonly string[];
   readonly rows: readonly PreviewRow[];
   readonly written: { readonly sender: string; readonly message: string };
@@ -198,7 +200,7 @@ export interface MessageShown {
   readonly shown: string;
 }
 
-export function messagePage(view: View, { sha256, columns, rows, written, shown }: MessageShown): PageAnswer {
+export function messagePage(view: View, { columns, rows, written, shown }: MessageShown): PageAnswer {
   const inserts = columns
     .slice(0, MOST_COLUMNS)
     .map(
@@ -207,14 +209,14 @@ export function messagePage(view: View, { sha256, columns, rows, written, shown 
   const choices = Object.entries({ '': 'the first', longest: 'the longest', random: 'any' }).map(([choice, title]) =>
     choice === shown ? html`<b>${title}</b> ` : html`<a href="?show=${choice}#messages">${title}</a> `,
   );
-  const form = html`${renderHidden('sha256', sha256)}${renderField(view, { id: 'sender', label: 'From', hint: 'What the phone shows as sender: 11 letters or digits at most.', value: written.sender, attributes: html` maxlength="32" placeholder="Your company"` })}
+  const form = html`${renderField(view, { id: 'sender', label: 'From', hint: 'What the phone shows as sender: 11 letters or digits at most.', value: written.sender, attributes: html` maxlength="32" placeholder="Your company"` })}
 <p class="field"><label for="message">Text</label><span class="hint" id="message-hint">A column in two braces is filled in for each person, such as {{ name | default: 'there' }}.</span>${renderFault(view, 'message')}<textarea id="message" name="message" rows="5" placeholder="Hi {{ name | default: 'there' }}, our sale begins on Friday. Reply STOP to opt out."${markWrong(view, 'message', 'message-hint')}>${html`
 `}${written.message}</textarea></p>
-<p class="inserts" hidden data-script>Insert: ${inserts}</p>${SAVE}`;
+<p class="inserts" hidden data-script>Insert: ${inserts}</p>`;
   return renderPage(view, {
     title: 'Message',
     body: html`<h1>The message</h1>
-${renderForm(view, 'message', form)}
+${renderStep(view, 'message', form)}
 <h2 id="messages">As people get it</h2>${written.message === '' ? html`<p>Write it, and it is shown here with the rows of your file.</p>` : html`<p>Rows: ${choices}</p>`}${rows.map(renderPreview)}`,
     command: 'volley preview job.yaml --longest',
   });

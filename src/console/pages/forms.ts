@@ -32,15 +32,29 @@ export function renderFileField(view: View, label: string, accept: string, hint?
   return renderField(view, { id: 'file', label, hint, attributes: html` type="file" accept="${accept}"` });
 }
 
-/** Ends a form of a step. */
-export const SAVE = html`<p><button name="next" value="1">Save and go on</button> <button class="quiet">Save and show it</button></p>`;
+const SAVE = html`<p><button name="next" value="1">Save and go on</button> <button class="quiet">Save and show it</button></p>`;
+
+/** The form of a step of a campaign. It says which job it changes, so that two people who edit are noticed. */
+export function renderStep(view: View, step: string, content: Html, attributes?: Html): Html {
+  const job = renderHidden('sha256', view.campaign?.sha256 ?? '');
+  return renderForm(view, step, html`${job}${content}${SAVE}`, attributes);
+}
 
 export function renderCount(view: View, label: string): Html {
   return renderField(view, { id: 'count', label, attributes: html` inputmode="numeric" autocomplete="off" size="10"` });
 }
 
-export function renderOptions(values: readonly string[], chosen: string | undefined): Html[] {
-  return values.map(
-    (each) => html`<option value="${each}"${each === chosen ? html` selected` : NOTHING}>${each}</option>`,
+/** `options`: the value of each, and its title where that is another. */
+export function renderSelect(
+  view: View,
+  { id, label }: Pick<Field, 'id' | 'label'>,
+  options: readonly (readonly [value: string, title?: string])[],
+  chosen?: string,
+): Html {
+  const listed = options.map(
+    ([value, title = value]) =>
+      html`<option value="${value}"${value === chosen ? html` selected` : NOTHING}>${title}</option>`,
   );
+  return html`<p class="field"><label for="${id}">${label}</label>${renderFault(view, id)}<select id="${id}" name="${id}"${markWrong(view, id)}>${listed}</select></p>
+`;
 }

@@ -52,7 +52,7 @@ ${command === undefined ? NOTHING : html`<footer>In the terminal: <code>${comman
 </body>
 </html>
 `;
-  const status = wrong.length > 0 ? (wrong[0]?.status ?? 422) : 200;
+  const { status = wrong.length > 0 ? 422 : 200 } = wrong.find((each) => each.status !== undefined) ?? {};
   return { status, page: showHidden(page.text), json: { title, said: live?.said } };
 }
 

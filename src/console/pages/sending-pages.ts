@@ -17,7 +17,7 @@ import { describeSpecialCharacters } from '../../report/special-characters.js';
 import type { Summary } from '../../report/summary.js';
 import { type Checked, countWaiting, type EarlierRun, type FoundRun } from '../reading.js';
 import { renderUnasked } from './audience-pages.js';
-import { renderCount, renderField, renderForm, renderHidden } from './forms.js';
+import { renderCount, renderField, renderForm, renderHidden, renderSelect } from './forms.js';
 import { type PageAnswer, renderItems, renderLeaving, renderPage, renderPhone, WORK } from './layout.js';
 import { renderLeft } from './repair-pages.js';
 import { sayPlainly, type View } from './wrong.js';
@@ -38,11 +38,11 @@ export function testPage(
     view.campaign?.isSandbox === true
       ? html`<p>On the sandbox nothing reaches a phone: you see whether it would be accepted.</p>`
       : html`<p class="note"><b>These are real messages</b>${price === undefined ? '' : `, about ${price} for each number`}.</p>`;
-  const rows = TEST_ROWS.map(([flag, title]) => html`<option value="${flag}">${title}</option>`);
+  const rows = renderSelect(view, { id: 'row', label: 'Which message' }, TEST_ROWS);
   const form = renderForm(
     view,
     'test',
-    html`${renderHidden('last', last)}${renderField(view, { id: 'to', label: 'Your numbers', hint: 'With + and country code, 20 at most, separated by commas.', value: numbers })}<p class="field"><label for="row">Which message</label><select id="row" name="row">${rows}</select></p><button>Send the test</button>`,
+    html`${renderHidden('last', last)}${renderField(view, { id: 'to', label: 'Your numbers', hint: 'With + and country code, 20 at most, separated by commas.', value: numbers })}${rows}<button>Send the test</button>`,
   );
   const { title, command } = WORK.test;
   return renderPage(view, {

@@ -1,17 +1,15 @@
 import { DAYS } from '../../hours/window.js';
 import { type Html, html, NOTHING } from '../../report/page/html.js';
 import type { Timing } from '../timing.js';
-import { renderField, renderForm, renderHidden, SAVE } from './forms.js';
+import { renderField, renderStep } from './forms.js';
 import { type PageAnswer, renderPage } from './layout.js';
 import type { View } from './wrong.js';
 
 /** From Monday on, as `DAYS`. */
 const DAY_NAMES = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
-export function whenPage(
-  view: View,
-  { sha256, timing, zone, said }: { sha256: string; timing: Timing; zone: string; said: string },
-): PageAnswer {
+/** `said`: as it is saved. */
+export function whenPage(view: View, timing: Timing, { zone, said }: { zone: string; said: string }): PageAnswer {
   const choice = (kind: Timing['kind'], title: string, hint: string, fields: Html = NOTHING) =>
     html`<div class="column"><label class="tick" for="when-${kind}"><input type="radio" name="when" id="when-${kind}" value="${kind}"${timing.kind === kind ? html` checked` : NOTHING} aria-describedby="when-${kind}-hint"> <b>${title}</b></label><span class="hint" id="when-${kind}-hint">${hint}</span>${fields}</div>
 `;
@@ -22,7 +20,7 @@ export function whenPage(
     (day, at) =>
       html`<label class="tick inline"><input type="checkbox" name="day-${day}"${timing.days.includes(day) ? html` checked` : NOTHING}> ${DAY_NAMES[at] ?? day}</label> `,
   );
-  const form = html`${renderHidden('sha256', sha256)}<div role="radiogroup" aria-label="When">
+  const form = html`<div role="radiogroup" aria-label="When">
 ${choice('now', 'At once', 'As soon as you have typed the number and pressed Send.')}
 ${choice(
   'at',
@@ -38,11 +36,11 @@ ${choice(
 )}
 </div>
 <datalist id="zones">${Intl.supportedValuesOf('timeZone').map((each) => html`<option value="${each}"></option>`)}</datalist>
-${renderField(view, { id: 'sample', label: 'A sample first', hint: 'How many of the people, such as 5%. The rest waits until you have looked at how it went, and say so. Empty: all at once.', value: timing.sample, attributes: html` size="6"` })}${SAVE}`;
+${renderField(view, { id: 'sample', label: 'A sample first', hint: 'How many of the people, such as 5%. The rest waits until you have looked at how it went, and say so. Empty: all at once.', value: timing.sample, attributes: html` size="6"` })}`;
   return renderPage(view, {
     title: 'When',
     body: html`<h1>When it leaves</h1><p>As it is saved: <b>${said}</b>.</p>
-${renderForm(view, 'when', form)}`,
+${renderStep(view, 'when', form)}`,
     command: 'volley check job.yaml',
   });
 }

@@ -1,12 +1,13 @@
 import { type Html, html, NOTHING } from '../../report/page/html.js';
 import { NO_VISIT, type Visit } from '../access.js';
+import type { CampaignJob } from '../campaign.js';
 import type { Printed, PrintedProblem } from '../commands.js';
 
 /** Who looks at a page, what it is about, and what is wrong on it. */
 export interface View extends Visit {
   /** Where its forms lead: `/c/sale`; '' on a page about no campaign. */
   readonly at: string;
-  readonly campaign: { readonly name: string; readonly isSandbox: boolean; readonly account: string } | undefined;
+  readonly campaign: (Pick<CampaignJob, 'isSandbox' | 'account' | 'sha256'> & { readonly name: string }) | undefined;
   readonly wrong: readonly Wrong[];
 }
 
@@ -106,8 +107,9 @@ export function wrongOf(
 }
 
 /** What another person changed since a form was opened, in whose place it would be. */
-export function describeConflict(what: string, now: string): string {
-  return `${what} was changed meanwhile. It now ${now}. Yours is below; save it again to put it in its place.`;
+export function conflictOf(what: string, now: string, field?: string): Wrong {
+  const message = `${what} was changed meanwhile. It now ${now}. Yours is below; save it again to put it in its place.`;
+  return { message, status: 409, ...(field === undefined ? {} : { field }) };
 }
 
 /** Of what stands for a fault that is named at the top, and has it beside it. `hint`: the id of what else describes it. */
