@@ -22,6 +22,10 @@ const CHECK_BETWEEN = 'check service.bases, and what stands between this machine
 /** Answers of something in between, or of a wrong address: each try may put more rows in doubt. */
 const NOT_OF_THE_SERVICE = /without the service's error body$|^answers that account for no row/;
 
+/** What stands before the reason where a step without rows stopped the run: its call, and how it failed. */
+const OF_A_CALL =
+  /^step \d+ \([a-z.]+\): Cannot [a-z ]+: (?:the service (?:is too busy|fails|cannot be reached, or does not answer): )?/;
+
 /** No word of the service. */
 const UNEXPECTED = /: HTTP \d+ with an unexpected body$/;
 
@@ -30,21 +34,22 @@ const OR_LETS_GO = ', or says how to go on if the job names another address or a
 
 /** Why a run stopped before its end, and what to do about it: for accounts, JSON and the page. */
 export function wordsOfStop({ reason, detail }: Stop): StopWords {
+  const why = detail.replace(OF_A_CALL, '');
   const words = (is: string, fix = '', isResumed = true): StopWords => ({ is, fix, isResumed, orElse: '' });
   const ofAddress = (is: string, fix: string): StopWords => ({ ...words(is, fix), orElse: OR_LETS_GO });
   switch (reason) {
     case 'interrupted':
       return words(isSignal(detail) ? `it was stopped for now (${detail})` : `it was interrupted (${detail})`);
     case 'unavailable': {
-      const fix = adviseOnReach(detail);
+      const fix = adviseOnReach(why);
       if (fix !== '') return ofAddress(`the service cannot be reached for now (${detail})`, fix);
       const is = `it cannot go on for now (${detail})`;
-      return NOT_OF_THE_SERVICE.test(detail) ? ofAddress(is, `if it stays so, ${CHECK_BETWEEN}`) : words(is);
+      return NOT_OF_THE_SERVICE.test(why) ? ofAddress(is, `if it stays so, ${CHECK_BETWEEN}`) : words(is);
     }
     case 'closed':
       return words(detail);
     case 'unauthorized':
-      return detail.endsWith(REFUSED_IN_BETWEEN)
+      return detail.endsWith(REFUSED_IN_BETWEEN) || NOT_OF_THE_SERVICE.test(why)
         ? ofAddress(detail, CHECK_BETWEEN)
         : ofAddress(detail, 'check that key or token, and account and subaccount of the job');
     case 'redirected':
@@ -81,7 +86,10 @@ function adviseOnReach(detail: string): string {
 
 /** Of a step without rows, or of what a step makes first. */
 function adviseOnRefusal(detail: string): string {
-  if (/but its id is unknown/.test(detail)) return 'look for it at the service and delete it';
+  if (/but its id is unknown/.test(detail)) {
+    const isOften = /a redirect|without the service's error body|an unexpected body/.test(detail);
+    return `look for it at the service and delete it${isOften ? `, and if it stays so, ${CHECK_BETWEEN}` : ''}`;
+  }
   return /\(campaign\): Cannot tell whether/.test(detail) ? 'look at the campaign' : 'fix what was refused';
 }
 

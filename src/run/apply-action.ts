@@ -85,7 +85,9 @@ async function performUntil(
   if (verdict.status === 'in-doubt') notices.noteInDoubt(undefined, verdict);
   if (stopReason === undefined) return;
   const detail = `step ${number} (${step.kind}): ${verdict.reason}`;
-  if (stop.isRequested || !kind.isEssential) deps.onNotice(`Not done: ${detail}`, { step: number, kind: step.kind });
+  const isRefused = verdict.status !== 'in-doubt';
+  if (isRefused && (stop.isRequested || !kind.isEssential))
+    deps.onNotice(`Not done: ${detail}`, { step: number, kind: step.kind });
   if (kind.isEssential) stop.request(stopReason, detail);
 }
 

@@ -137,7 +137,10 @@ function describeCallFailure({ endpoint, method, decision, answer, mayHaveBeenDo
       const isRedirect = decision.reason === 'redirected';
       if (!isRedirect && !decision.mayHaveBeenProcessed)
         return describeUnauthorized(endpoint, method, answer as Response);
-      if (!isRepeatable) return describeDoubt(name, isRedirect ? `${why}, a redirect` : why, answer);
+      if (!isRepeatable) {
+        const said = isRedirect ? `${why}, a redirect` : why;
+        return describe('in-doubt', sayDoubt(name, said), MAYBE_DONE_ELSEWHERE, answer);
+      }
       return isRedirect
         ? fail('redirected', `the address answers with a redirect (${why})`, CHECK_REDIRECT)
         : fail('unauthorized', why, CHECK_WAY);
@@ -157,6 +160,8 @@ const NO_ANSWER = { response: 'fails', failure: 'cannot be reached, or does not 
 const NOT_DONE = 'Nothing was done. Try again later.';
 const NOT_CHANGED = 'Nothing was changed. Try again later.';
 const MAYBE_DONE = 'The change may have been made; it is safe to try again later.';
+const MAYBE_DONE_ELSEWHERE =
+  'The change may have been made. Check before you try again, also the base address, and what stands between here and the service.';
 const CHECK_REDIRECT = 'Check the base address; redirects are never followed.';
 const CHECK_WAY =
   'Something between here and the service refuses the call, or the base address is wrong. Check both, then the credentials.';
@@ -191,8 +196,16 @@ function describeUnauthorized(
 }
 
 function describeDoubt(name: string, why: string, answer: Answer): ServiceError {
-  const message = `Cannot tell whether the call to ${name} succeeded: ${why}`;
-  return describe('in-doubt', message, 'The change may have been made. Check before you try again.', answer);
+  return describe(
+    'in-doubt',
+    sayDoubt(name, why),
+    'The change may have been made. Check before you try again.',
+    answer,
+  );
+}
+
+function sayDoubt(name: string, why: string): string {
+  return `Cannot tell whether the call to ${name} succeeded: ${why}`;
 }
 
 function describe(code: ServiceErrorCode, message: string, hint: string, answer: Answer): ServiceError {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { describeRunEnd } from '../../src/command/failure.js';
 import type { ActionStep, CampaignStep, ChatStep } from '../../src/job/job.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import type { Answer } from '../../src/service/answer.js';
@@ -117,6 +118,23 @@ describe('step without rows whose area cannot be reached', () => {
 
     expect(secondsOf(lane.pausesMs)).toBeGreaterThan(800);
     expect(end.reason).toBe('unavailable');
+  });
+
+  it.each<[string, Answer, string]>([
+    ['refuses the connection', failure(false, 'ECONNREFUSED'), 'whatever HTTPS_PROXY says'],
+    ['has another certificate', failure(false, 'its certificate is for another host (X)'), 'service.region'],
+    ['is behind a page that asks to sign in', response(401, 'Sign in'), 'what stands between this machine and'],
+    ['is behind a page', response(200, 'Welcome'), 'what stands between this machine and'],
+    ['redirects', response(301, ''), 'check service.region or service.bases'],
+    ['refuses the key itself', response(401, { message: 'Not authorized for campaign' }), 'check that key or token'],
+  ])('that %s stops the run with the same advice as rows do', async (_, answer, advice) => {
+    const { summary } = await runOnce(await aPlanOf(PAUSE, anSmsStep()), aService({ other: () => answer }));
+    expect(describeRunEnd(summary).error?.hint).toMatch(new RegExp(advice, 'i'));
+  });
+
+  it('in doubt is not called not done', async () => {
+    const { notices } = await runOnce(await aPlanOf(anSmsStep(), CHAT), aService({ other: () => response(502, '') }));
+    expect(notices).toEqual([expect.stringContaining('step 2 (chat): its outcome is in doubt')]);
   });
 
   it('knows where the run had stopped before', async () => {

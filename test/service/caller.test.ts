@@ -110,6 +110,14 @@ describe('a call', () => {
   });
 });
 
+test.each([301, 401, 403])(
+  'a write that HTTP %i of something else leaves in doubt says to look at the way, too',
+  async (status) => {
+    const { code, hint } = await failureOf(aCaller([aResponse('', status)]).call(WRITE, TEXT));
+    expect([code, hint]).toEqual(['in-doubt', expect.stringContaining('the base address')]);
+  },
+);
+
 test('a call behind an answer that asked for a longer wait than calls are tried for is not made', async () => {
   const { call, told, sent } = aCaller([], {
     laneOf: () => ({

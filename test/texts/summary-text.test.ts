@@ -167,6 +167,10 @@ describe('the account of a run', () => {
       'the call to create a webhook may have succeeded, but its id is unknown (x)',
       'look for it at the service and delete',
     ],
+    [
+      'the call to create a webhook may have succeeded, but its id is unknown (x: HTTP 301, a redirect)',
+      'look for it at the service and delete it, and if it stays so, check service.bases',
+    ],
     ['Cannot change a campaign: Invalid state transition.', 'fix what was refused'],
   ])('of a step without rows asks for no fix of a refusal where nothing was refused: %s', (detail, next) => {
     const stop = { reason: 'refused', detail: `step 1 (campaign): ${detail}` };
