@@ -134,6 +134,8 @@ function read(area: Area, name: string, path: string): EndpointFacts {
 
 /** The header of a key, where it is not `Authorization`: the reference has it for workplace chat, the documentation for the gateway. */
 export const API_KEY_HEADER = 'x-api-key';
+/** Documented, for every operation of the gateway: which contact center, of an organisation that has several. */
+export const TENANT_HEADER = 'x-8x8-tenant';
 /** The reference, endpoint 5, for creating a conversation; documented as the answers' type for the other operations. */
 export const GATEWAY_ACCEPT = 'application/hal+json';
 

@@ -41,8 +41,8 @@ export interface JobService
   readonly credentials: AreaCredentials;
 }
 
-/** Everything that forms the address of a request. */
-export type ServiceAddresses = Pick<JobService, 'account' | 'accountId' | 'subAccountId' | 'bases'>;
+/** Everything that says where a request goes. */
+export type ServiceAddresses = Pick<JobService, 'account' | 'accountId' | 'subAccountId' | 'tenant' | 'bases'>;
 
 export interface AreaCredentials extends Omit<Checked<typeof writtenCredentials>, 'apiKey'> {}
 export type SecretSource = Checked<ReturnType<typeof writtenSecret>>;

@@ -20,6 +20,8 @@ export interface ServiceOptions {
   readonly account: string;
   /** UUID of the account, in addresses of contacts; defaults to `account`. */
   readonly accountId?: string | undefined;
+  /** Of the contact center, for `gateway`; needed if the organisation has several. */
+  readonly tenant?: string | undefined;
   /** Defaults to `<account>_hq`. */
   readonly subAccountId?: string | undefined;
   readonly credentials: CredentialOptions;

@@ -1,5 +1,5 @@
 import { UserError } from '../domain/errors.js';
-import { type EndpointFacts, GATEWAY_ACCEPT } from '../domain/service-facts.js';
+import { type EndpointFacts, GATEWAY_ACCEPT, TENANT_HEADER } from '../domain/service-facts.js';
 import type { ServiceAddresses } from '../job/job.js';
 import type { Response } from './answer.js';
 
@@ -59,7 +59,7 @@ export function buildRequest(
   { area, method, path, name: call }: EndpointFacts,
   { ids = {}, query = {}, body }: Variables = {},
 ): WireRequest {
-  const { account, accountId = account, subAccountId, bases } = service;
+  const { account, accountId = account, subAccountId, tenant, bases } = service;
   const fill = (_: string, name: string) => {
     if (name === 'accountId') return encodeURIComponent(accountId);
     return name === 'subAccountId' ? encodeURIComponent(subAccountId) : encodePathId(ids[name], name);
@@ -67,7 +67,8 @@ export function buildRequest(
   const asked = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
   );
-  const headers = { ...HEADERS, accept: area === 'gateway' ? GATEWAY_ACCEPT : 'application/json' };
+  const forGateway = { accept: GATEWAY_ACCEPT, ...(tenant !== undefined && { [TENANT_HEADER]: tenant }) };
+  const headers = { ...HEADERS, ...(area === 'gateway' ? forGateway : { accept: 'application/json' }) };
   return {
     method,
     base: bases[area],

@@ -319,7 +319,7 @@ const NAMED_WITH: Readonly<Record<Area, string>> = {
   sms: 'service.account and service.subAccountId',
   contacts: 'service.account and service.accountId',
   verification: 'service.account and service.subAccountId',
-  gateway: 'service.bases',
+  gateway: 'service.tenant and service.bases',
   campaign: 'service.credentials.campaign.username',
   chat: 'service.bases',
 };

@@ -53,6 +53,7 @@ describe('options', () => {
     ['region', { region: 'mars' }, /expected one of "asia"/],
     ['ccPlatform', { ccPlatform: 'XX1' }, /expected one of NA EU/],
     ['account', { account: undefined }, /expected string/],
+    ['tenant', { tenant: 'acme 02' }, /without blanks/],
     ['account', { account: '..' }, /expected up to 50/],
     ['subAccountId', { account: 'a'.repeat(50) }, /3 to 50/],
     ['limits.chat.requestsPerSecond', { limits: { chat: { requestsPerSecond: 6 } } }, /<=5/],

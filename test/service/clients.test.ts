@@ -22,8 +22,9 @@ const basic = (token: string) => ({ authorization: `Basic ${Buffer.from(`acme:${
 
 /** Contract, "Authentication", and the forms of an answer. */
 function headersOf(area: string, method: string, body: string) {
-  const accept = area === 'gateway' ? 'application/hal+json' : 'application/json';
-  const asked = { accept, 'accept-encoding': 'identity', 'user-agent': 'volley' };
+  const ofArea =
+    area === 'gateway' ? { accept: 'application/hal+json', 'x-8x8-tenant': 'acme02' } : { accept: 'application/json' };
+  const asked = { ...ofArea, 'accept-encoding': 'identity', 'user-agent': 'volley' };
   const all = body === '' ? asked : { ...asked, 'content-type': 'application/json' };
   if (area === 'campaign') return { ...all, ...basic(method === 'GET' ? 'data-token' : 'action-token') };
   const hasOwnHeader = area === 'gateway' || area === 'chat';
@@ -48,7 +49,9 @@ function someClients(service: ServiceAddresses): ServiceClients {
 /** Makes one call and gives what the server got: the headers without those of the connection. */
 async function record([name, input, answer]: Row) {
   const recorder = await aRecorder(answer);
-  const clients = someClients(someAddresses({ subAccountId: 'Acme.SG&1' }, `${recorder.base}/proxy/api/v1`));
+  const clients = someClients(
+    someAddresses({ subAccountId: 'Acme.SG&1', tenant: 'acme02' }, `${recorder.base}/proxy/api/v1`),
+  );
   const [area = '', call = ''] = name.split('.');
   const client = clients[area as keyof ServiceClients] as unknown as Record<string, (input: unknown) => unknown>;
   expect(await client[call]?.(input)).toBeDefined();

@@ -105,6 +105,11 @@ export const writtenService = z
       .superRefine(rule(findPlatformFault))
       .optional()
       .describe('Platform of the contact center, such as na12: its address is https://vcc-<ccPlatform>.8x8.com.'),
+    tenant: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,100}$/, 'expected the name of a tenant, without blanks')
+      .optional()
+      .describe('Tenant of the contact center, for the chat gateway; needed if the organisation has several.'),
     bases: writtenBases.optional(),
     account: z
       .string()

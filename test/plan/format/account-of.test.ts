@@ -11,6 +11,7 @@ const CHANGES: readonly Partial<JobService>[] = [
   { accountId: 'f0b64e0c-6b7a-4d3c-9a2e-0f6d3c1b2a90' },
   { account: 'acmee', accountId: 'acme' },
   { subAccountId: 'acme_sg' },
+  { tenant: 'acme02' },
   ...Object.keys(SERVICE.bases).map((area) => ({
     bases: { ...SERVICE.bases, [area]: 'https://other.example.com/prefix' },
   })),
@@ -20,8 +21,8 @@ const BODY = Buffer.from('{"destination":"+6591000001","sessionId":"s","code":"1
 
 /** Where the first request of a kind goes. */
 function addressOf(kind: RowStep['kind'], service: JobService): string {
-  const { base, path } = kindOf({ kind }).call(service, BODY, []);
-  return `${base}${path}`;
+  const { base, path, headers } = kindOf({ kind }).call(service, BODY, []);
+  return `${base}${path} ${headers['x-8x8-tenant']}`;
 }
 
 describe('the account of a kind', () => {
