@@ -223,7 +223,7 @@ test('its last days: another person approves, a bad sample, a STOP in mid-run, a
   nowMs += 14 * HOUR_MS;
   const { code, json } = await apply();
   expect([code, json.balance]).toEqual([0, expect.objectContaining({ accepted: messages.length - 2, unprocessed: 1 })]);
-  expect(json.steps[0].withheld).toEqual({ 'opted-out': 1 });
+  expect(json.steps[0].notSent).toEqual({ 'opted-out': 1 });
   const said = (list: SmsEntry[]) =>
     list.map(({ destination, text, clientMessageId }) => `${destination} ${clientMessageId} ${text}`).sort();
   const others = messages.filter(({ destination }) => destination !== stopped && destination !== refused);

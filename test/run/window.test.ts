@@ -152,7 +152,7 @@ describe('a window and notAfter', () => {
     const summary = await reportOf(made);
     expect(summary).toMatchObject({ exitCode: 4, balance: { read: 9, accepted: 6, unprocessed: 3 } });
     expect(summary.steps[0]).toMatchObject({
-      withheld: { 'too-late': 3 },
+      notSent: { 'too-late': 3 },
       reasons: [
         { code: 'too-late', rows: 3, said: expect.stringMatching(/notAfter, .*, comes before the window opens/) },
       ],

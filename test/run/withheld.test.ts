@@ -62,7 +62,7 @@ describe('rows that are withheld', () => {
         balance: { read: 7, accepted: others.length, unprocessed: rows.length },
       });
       expect(summary.steps[0]).toMatchObject({
-        withheld: { 'opted-out': rows.length },
+        notSent: { 'opted-out': rows.length },
         requests: { planned: 1, settled: 1 },
       });
       expect(outputOf(made, 'unprocessed').map((line) => line.split(',').slice(1, 8))).toEqual(
