@@ -115,11 +115,12 @@ function wasNumber(code: NumberCode, cell: string): boolean {
 }
 
 /** A cell that may be a number of its country: ids seldom begin with 0. */
-const NATIONAL = /^\s*\(?0(?:\D{0,2}\d){6,}\s*$/;
+const NATIONAL = /^\s*\(?[0\uFF10\u0660\u06F0](?:\P{Nd}{0,2}\p{Nd}){6,}\s*$/u;
 
-const MARKED = /^[^\d+\uFF0B]*[+\uFF0B0]/;
+/** In the digits of whatever script a number is read in. */
+const MARKED = /^[^\p{Nd}+\uFF0B]*[+\uFF0B0\uFF10\u0660\u06F0]/u;
 /** Among other text, too. */
-const INTERNATIONAL = /[+\uFF0B]\d(?:\D{0,2}\d){6,}/;
+const INTERNATIONAL = /[+\uFF0B]\p{Nd}(?:\P{Nd}{0,2}\p{Nd}){6,}/u;
 
 /** As people and spreadsheets write dates: many countries have numbers of these digits. */
 function isDate(cell: string): boolean {

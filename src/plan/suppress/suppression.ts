@@ -288,5 +288,5 @@ const COLUMN_HINT = 'Correct it; if another column has the numbers, name that: c
 /** A number, possibly damaged: no header has seven digits and no letter. */
 function isNumberLike(name: string, country: string | undefined): boolean {
   const digits = name.replace(/E[+-]?\d+$/i, '');
-  return normalizeNumber(name, country).ok || (!/\p{L}/u.test(digits) && (name.match(/\d/g)?.length ?? 0) >= 7);
+  return normalizeNumber(name, country).ok || (!/\p{L}/u.test(digits) && (name.match(/\p{Nd}/gu)?.length ?? 0) >= 7);
 }

@@ -72,11 +72,13 @@ describe('a suppression list fails closed: the plan is refused for one', () => {
     ['that holds no number', 'name\nAnn\nBea\n', NO_COLUMN],
     ['without a header, whose first number would be taken for one', `${aNumber(0)}\n${aNumber(1)}\n`, NO_HEADER],
     ['without a header, that begins with a mark', `\ufeffAnn,${aNumber(0)}\nBea,${aNumber(1)}\n`, NO_HEADER],
-    ...['6.59123E+09', '+65 9000 00', '900000000000'].map((damaged): [string, string, unknown] => [
-      `without a header, whose first number ${damaged} cannot be read`,
-      `${damaged}\n${aNumber(1)}\n`,
-      expect.stringContaining('stop-1.csv:1'),
-    ]),
+    ...['6.59123E+09', '+65 9000 00', '900000000000', '＋６５９０００００００'].map(
+      (damaged): [string, string, unknown] => [
+        `without a header, whose first number ${damaged} cannot be read`,
+        `${damaged}\n${aNumber(1)}\n`,
+        expect.stringContaining('stop-1.csv:1'),
+      ],
+    ),
     [
       'in which a number cannot be read, with its line',
       `mobile\n${aNumber(0)}\n6.59123E+09\n${aNumber(1)}\n`,
@@ -93,15 +95,19 @@ describe('a suppression list fails closed: the plan is refused for one', () => {
       `mobile,name\n${aNumber(0)},Ann\n${aNumber(1)}\n`,
       expect.stringMatching(/^stop-1\.csv:3: a row that cannot be read/),
     ],
-    ...[['+65 9000 0000'], ['9000 0000 / 9000 0001', 4], ['Ann 2: +65 9000 0000', 4]].map(
-      ([cell, line]): [string, string, ...unknown[]] => [
-        `in which a few cells of a column hold numbers, such as ${cell}, and another column all`,
-        `office,mobile\n${aNumber(0)},shop\n${aNumber(1)},shop\n${aNumber(2)},${cell}\n`,
-        ...[2, 3, line].flatMap((at) =>
-          at === undefined ? [] : expect.stringContaining(`stop-1.csv:${at}: column "mobile" holds`),
-        ),
-      ],
-    ),
+    ...[
+      ['+65 9000 0000'],
+      ['9000 0000 / 9000 0001', 4],
+      ['Ann 2: +65 9000 0000', 4],
+      ['００６５９０００００００'],
+      ['＋６５９０００００００', 4],
+    ].map(([cell, line]): [string, string, ...unknown[]] => [
+      `in which a few cells of a column hold numbers, such as ${cell}, and another column all`,
+      `office,mobile\n${aNumber(0)},shop\n${aNumber(1)},shop\n${aNumber(2)},${cell}\n`,
+      ...[2, 3, line].flatMap((at) =>
+        at === undefined ? [] : expect.stringContaining(`stop-1.csv:${at}: column "mobile" holds`),
+      ),
+    ]),
     ['that cannot be read as a whole', Buffer.from([0x6d, 0x0a, 0xff, 0xfe, 0x0a]), expect.any(String)],
   ])('%s', async (_, list, ...problems) => {
     expect((await refusalOf(withLists(list))).problems).toEqual(problems);
@@ -122,13 +128,17 @@ describe('a suppression list fails closed: the plan is refused for one', () => {
     ]);
   });
 
-  it('whose numbers have no country to be read in', async () => {
+  it.each([
+    ['whose numbers have no country to be read in', 'mobile\n90000000\n', 'holds no column of numbers'],
+    [
+      'of which one number has none, in other digits',
+      `office,mobile\n${aNumber(0)},０９０００００００\n`,
+      'no + and no country',
+    ],
+  ])('%s', async (_, list, said) => {
     const noCountry = anInput({ files: ['people.csv'], country: undefined });
     const steps = [anSmsStep({ input: noCountry, suppress: [anInput({ files: ['stop.csv'], country: undefined })] })];
-    const { problems } = await refusalOf({
-      job: { steps },
-      files: { 'people.csv': aCsvOf(3), 'stop.csv': 'mobile\n90000000\n' },
-    });
-    expect(problems[0]).toContain('holds no column of numbers');
+    const { problems } = await refusalOf({ job: { steps }, files: { 'people.csv': aCsvOf(3), 'stop.csv': list } });
+    expect(problems[0]).toContain(said);
   });
 });
