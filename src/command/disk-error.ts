@@ -72,6 +72,11 @@ function placeOf(path: string, jobDirectory: string | undefined): DiskPlace {
 
 export function describeDisk(error: DiskError): { message: string; hint: string } {
   const { code, syscall, path = 'a file' } = error;
+  if (code === 'EPIPE')
+    return {
+      message: `Cannot print: what read its output has ended (${code}, ${syscall})`,
+      hint: `${RECORDED} Run the same command again, with its output in a file or read to its end.`,
+    };
   return {
     message: `Cannot use ${path}: ${nameDiskError(error)} (${code}, ${syscall})`,
     hint: adviseOnDisk(error),

@@ -51,12 +51,10 @@ export async function listInputs(
   return [...files.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-/** Hints for what a shell user may expect: a directory, a tilde. */
+/** A hint for what a shell user may expect. */
 function hintOf(shown: string, fault: string): { hint?: string } {
-  if (fault === 'it is a directory')
-    return { hint: `For the files in it write a pattern: "${shown.replace(/\/$/, '')}/*.csv"` };
-  const isTilde = /(?:^|\/)~(?:\/|$)/.test(shown);
-  return isTilde ? { hint: '~ is not replaced by your home directory: write the whole path.' } : {};
+  if (fault !== 'it is a directory') return {};
+  return { hint: `For the files in it write a pattern: "${shown.replace(/\/$/, '')}/*.csv"` };
 }
 
 async function findPaths(

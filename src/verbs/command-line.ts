@@ -15,7 +15,7 @@ import { LIST, VERBS } from './verbs.js';
 export async function runCommandLine(typed: readonly string[], terminal: Terminal, columns: number): Promise<number> {
   terminal.runCommandLine = runCommandLine;
   assertNodeIsSilent();
-  const args = expandHelp(moveVerbFirst(typed));
+  const args = expandHelp(moveVerbFirst(endFlags(typed)));
   const asked = await findAsked(args);
   const refuse = (misuse: string) => new UserError('bad-flag', misuse, { hint: explainUse(asked) });
   const misuse = asked.verb === undefined ? findMissingVerb(args, asked) : findWrongFlag(args, asked.verb);
@@ -101,11 +101,18 @@ function expandHelp(args: readonly string[]): readonly string[] {
   return topic.startsWith('-') ? ['help', 'topics', ...args.slice(1)] : ['help', topic, ...others];
 }
 
+/** The same arguments without a `--`: what stands behind it is no flag, which the parser knows of a path that begins with a dot. */
+function endFlags(args: readonly string[]): readonly string[] {
+  const at = args.indexOf('--');
+  if (at === -1) return args;
+  return [...args.slice(0, at), ...args.slice(at + 1).map((arg) => (/^-./.test(arg) ? `./${arg}` : arg))];
+}
+
 /** The same arguments, with flags that come before the verb behind it: `--log-level warn prune JOB`. */
 function moveVerbFirst(args: readonly string[]): readonly string[] {
-  const at = args[0]?.startsWith('-') === true ? args.findIndex((arg) => VERBS.includes(arg) || arg === '--') : 0;
+  const at = args[0]?.startsWith('-') === true ? args.findIndex((arg) => VERBS.includes(arg)) : 0;
   const verb = args[at];
-  return verb === undefined || verb === '--' ? args : [verb, ...args.slice(0, at), ...args.slice(at + 1)];
+  return verb === undefined ? args : [verb, ...args.slice(0, at), ...args.slice(at + 1)];
 }
 
 /** Of arguments without a verb that there is; those that ask for help or the version need none. */
@@ -124,7 +131,7 @@ function findMissingVerb(args: readonly string[], { command, group }: Asked): st
 /** What the parser would take in silence: a flag that there is not, with the job file as its value, and `--dry-run=1` as no dry run. */
 function findWrongFlag(args: readonly string[], { flags }: AnyVerb): string | undefined {
   const known: Readonly<Record<string, Flag>> = { ...flags, ...logFlags, help: SWITCH, version: SWITCH };
-  for (const arg of args.slice(0, args.includes('--') ? args.indexOf('--') : undefined)) {
+  for (const arg of args) {
     const [, negation, written, value = 'true'] = /^--(no-)?([^=]+)(?:=(.*))?$/s.exec(arg) ?? [];
     if (written === undefined) continue;
     const name = written.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

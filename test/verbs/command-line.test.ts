@@ -47,6 +47,19 @@ test.each([
 });
 
 test.each([
+  'run -- --job.yaml',
+  'run --log-level warn -- --job.yaml',
+  '--log-level warn run -- --job.yaml',
+  '-- run --job.yaml',
+])('behind -- stand no flags, as in scripts that put it before any path: %s', async (typed) => {
+  const { error } = await give(typed);
+  expect(error).toMatchObject({
+    code: 'bad-job',
+    message: expect.stringContaining('Cannot read the job ./--job.yaml'),
+  });
+});
+
+test.each([
   ['help', /^Topics:/],
   ['help --log-level warn', /^Topics:/],
   ['help input', /^# Input/],

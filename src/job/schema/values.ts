@@ -17,8 +17,15 @@ export function lineOfText() {
 
 /** The name of a column, as the header writes it. */
 export const columnName = lineOfText;
-/** Relative to the job file. */
-export const pathText = lineOfText;
+/** Relative to the job file. `~` would be made as a directory of that name. */
+export function pathText() {
+  return lineOfText().superRefine(rule((path) => (/^~(\/|$)/.test(path) ? TILDE : undefined)));
+}
+
+const TILDE = {
+  message: 'expected a path without ~, which is not replaced by your home directory',
+  hint: 'Write the whole path; or ./~ for a directory of that name.',
+};
 
 export function switchedOff() {
   return z.boolean().default(false);
