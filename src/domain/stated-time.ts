@@ -12,6 +12,11 @@ export function millisecondsOf({ at }: StatedTime): number {
   return Date.parse(at);
 }
 
+/** Milliseconds since 1970 of a time that the service wrote, ISO 8601; NaN for any other text. Without an offset it is UTC, whatever zone this machine has. */
+export function parseServiceTime(text: string): number {
+  return Date.parse(/T[\d:.,]+$/.test(text) ? `${text}Z` : text);
+}
+
 /** A moment by the clocks of a zone, to the minute. */
 export function stateTime(ms: number, timeZone: string): StatedTime {
   const local = readClock(ms, timeZone).replace(' ', 'T');

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../domain/is-object.js';
+import { parseServiceTime } from '../domain/stated-time.js';
 
 /**
  * A line of the file of events: NDJSON, UTF-8, one line an event, in the order in which they became durable:
@@ -71,7 +72,7 @@ function readInbound({ payload }: Record<string, unknown>, eventId: string) {
   const { umid, source, body, timestamp } = payload;
   if (typeof body !== 'string') return undefined;
   const id = typeof umid === 'string' && PLAIN_PART.test(umid) ? umid : digest(eventId);
-  const sentMs = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
+  const sentMs = typeof timestamp === 'string' ? parseServiceTime(timestamp) : Number.NaN;
   const at = Number.isNaN(sentMs) ? undefined : new Date(sentMs).toISOString();
   return {
     source: String(source),

@@ -1,3 +1,4 @@
+import { parseServiceTime } from '../domain/stated-time.js';
 import { parseDecimal } from '../prices/decimal.js';
 
 /** The parts of a delivery receipt that Volley reads. */
@@ -56,7 +57,7 @@ export function readReceipt(line: string): Receipt | undefined {
   if (typeof umid !== 'string' || umid === '' || umid.length > LONGEST_UMID) return undefined;
   const digits = asText(destination).replace(/\D/g, '');
   if (digits === '') return undefined;
-  const isTimed = Number.isFinite(Date.parse(asText(timestamp)));
+  const isTimed = Number.isFinite(parseServiceTime(asText(timestamp)));
   const time = asText(isTimed ? timestamp : receivedAt);
   return {
     umid,
@@ -68,7 +69,7 @@ export function readReceipt(line: string): Receipt | undefined {
     errorCode: asText(errorCode),
     errorMessage: asText(errorMessage),
     time,
-    atMs: Date.parse(time) || 0,
+    atMs: parseServiceTime(time) || 0,
     parts: Number.isSafeInteger(smsCount) && Number(smsCount) > 0 ? Number(smsCount) : undefined,
     price: readPrice(asObject(price)),
   };

@@ -6,6 +6,7 @@ import {
   isTimeZone,
   listLocalTimes,
   ownZone,
+  parseServiceTime,
   stateTime,
   warnOfZone,
 } from '../../src/domain/stated-time.js';
@@ -45,16 +46,35 @@ describe('what clocks show in the countries of recipients', () => {
   });
 
   test('does not hang on the zone of the machine', () => {
-    const before = process.env.TZ;
-    process.env.TZ = 'Pacific/Kiritimati';
-    try {
-      expect(listLocalTimes(IN_BERLIN, ['DE', 'GB'])).toEqual(['GB 09:00']);
-    } finally {
-      if (before === undefined) delete process.env.TZ;
-      else process.env.TZ = before;
-    }
+    elsewhere(() => expect(listLocalTimes(IN_BERLIN, ['DE', 'GB'])).toEqual(['GB 09:00']));
   });
 });
+
+test.each([
+  ['2026-11-21T12:00:01Z', '2026-11-21T12:00:01.000Z'],
+  ['2026-11-21T12:00:01.41', '2026-11-21T12:00:01.410Z'],
+  ['2026-11-21T12:00:01', '2026-11-21T12:00:01.000Z'],
+  ['2026-11-21T20:00:01.4297387+08:00', '2026-11-21T12:00:01.429Z'],
+  ['2026-11-21T04:00-08:00', '2026-11-21T12:00:00.000Z'],
+])('the service means by %s the moment %s, in whatever zone this machine is', (text, moment) => {
+  elsewhere(() => expect(new Date(parseServiceTime(text)).toISOString()).toBe(moment));
+});
+
+test.each(['', 'soon', 'T', 'T12:00:01'])('the service means no time by "%s"', (text) => {
+  expect(parseServiceTime(text)).toBeNaN();
+});
+
+/** On a machine in a zone that is no other's. */
+function elsewhere(act: () => void): void {
+  const before = process.env.TZ;
+  process.env.TZ = 'Pacific/Kiritimati';
+  try {
+    act();
+  } finally {
+    if (before === undefined) delete process.env.TZ;
+    else process.env.TZ = before;
+  }
+}
 
 test.each([
   ['2026-07-01T12:00:30Z', 'Europe/Berlin', '2026-07-01T14:00+02:00'],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { decodeEventLine, readEvent } from '../../src/listen/event-line.js';
 import { aGatewayEvent, aReceipt, RECEIVED_AT } from './events.js';
 
@@ -25,6 +25,14 @@ test.each<[string, string, unknown]>([
   ['unknown', 'an empty object', {}],
 ])('the kind is %s for %s', (kind, _, body) => {
   expect(read(body)?.kind).toBe(kind);
+});
+
+test('what a person sent at a time without an offset was sent then by UTC, whatever zone this machine has', () => {
+  vi.stubEnv('TZ', 'Pacific/Kiritimati');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const payload = { body: 'STOP', source: '+6591234567', timestamp: '2026-11-21T12:00:01.41' };
+  const event = { namespace: 'SMS', eventType: 'inbound_message_received', payload };
+  expect(read(event)?.message?.at).toBe('2026-11-21T12:00:01.410Z');
 });
 
 describe('the id', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Receipts } from '../../src/report/receipt-index.js';
 import { aGatewayEvent, anEventLine } from '../listen/events.js';
 import { aCsvOf, aFolder, aNumber, anInput, anSmsStep, aPlan, type MadePlan } from '../plan/a-plan.js';
@@ -58,6 +58,15 @@ describe('receipts of a run', () => {
   ])('of one moment: %s comes after %s', async (later, earlier) => {
     expect(await stateAfter([later, 5], [earlier, 5])).toBe(later);
     expect(await stateAfter([earlier, 5], [later, 5])).toBe(later);
+  });
+
+  it('whose time has no offset have it by UTC, whatever zone this machine has', async () => {
+    vi.stubEnv('TZ', 'Pacific/Kiritimati');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const made = await aPlan({ files });
+    const sent = aReceiptLine(made, 0, { state: 'sent', at: 3 });
+    receive(made, aReceiptLine(made, 0, { status: { timestamp: '2026-11-21T12:00:04' } }), sent);
+    expect((await (await read(made)).receiptOf(1, 0))?.state).toBe('delivered');
   });
 
   it('whose time cannot be read have that of their arrival', async () => {
