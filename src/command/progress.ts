@@ -1,4 +1,4 @@
-import { format, listNonZero } from '../domain/count-of.js';
+import { format, formatSeconds, listNonZero } from '../domain/count-of.js';
 import { cutText } from '../domain/text.js';
 import type { Log } from '../ports/log.js';
 import type { Progress } from '../run/run-deps.js';
@@ -84,11 +84,4 @@ export function formatProgress(
   ];
   // One column less than there are: a line that fills its row makes some terminals begin another.
   return cutText(`${step} ${kind} ${Math.floor(share * 100)} % ${bar} ${parts.join(' · ')}`, columns - 1);
-}
-
-/** `95` → `1 min 35 s`. */
-export function formatSeconds(seconds: number): string {
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }

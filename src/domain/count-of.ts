@@ -44,3 +44,9 @@ export function addCounts(parts: Iterable<Readonly<Record<string, number>>>): Re
   for (const part of parts) for (const [key, count] of Object.entries(part)) sums[key] = (sums[key] ?? 0) + count;
   return sums;
 }
+
+/** `59 s`, `1 min 35 s`, `2 h`. */
+export function formatSeconds(seconds: number): string {
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+  return listNonZero(hours > 0 ? { h: hours, min: minutes } : { min: minutes, s: seconds % 60 }).join(' ') || '0 s';
+}

@@ -59,13 +59,12 @@ export class ProofChain {
     this.#file = file;
   }
 
-  /** Await what it gives, if anything: the file takes no more for now. */
-  add(entry: ProofEntry): Promise<void> | undefined {
+  async add(entry: ProofEntry): Promise<void> {
     const json = canonicalJson(entry);
     this.#head = sha256Of(`${this.#head}${json}`);
     this.#text += `${this.#entries === 0 ? '' : ','}{"entry":${json},"sha256":"${this.#head}"}\n`;
     this.#entries += 1;
-    return this.#text.length < FLUSH_CHARACTERS ? undefined : this.#flush();
+    if (this.#text.length >= FLUSH_CHARACTERS) await this.#flush();
   }
 
   async finish(): Promise<{ readonly head: string; readonly entries: number }> {

@@ -154,8 +154,7 @@ export async function proveRows(
       balance.read += 1;
       balance[row.state] += 1;
       const { file, line, from, state } = row;
-      const writing = chain.add({ type: 'row', step, row: balance.read, file, line, from, state, ...about });
-      if (writing !== undefined) await writing;
+      await chain.add({ type: 'row', step, row: balance.read, file, line, from, state, ...about });
     }
   }
   return balance;

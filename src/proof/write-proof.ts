@@ -56,10 +56,7 @@ async function writeChain(
     const approvals = await listApprovals(files, source);
     for (const approval of approvals) await chain.add(approval);
     const rows = new RowStatusView(plan.steps);
-    for await (const entry of proveJournal(files, source, rows)) {
-      const writing = chain.add(entry);
-      if (writing !== undefined) await writing;
-    }
+    for await (const entry of proveJournal(files, source, rows)) await chain.add(entry);
     const balances: (ProvenBalance & { results: string | undefined })[] = [];
     for (const planned of plan.steps) {
       const balance = await proveRows(files, chain, { source, planned, rows });

@@ -69,12 +69,11 @@ async function pruneSandbox(files: Files, ledger: string, isDryRun: boolean): Pr
 
 async function readRuns(registry: Registry, { files }: Ports): Promise<PrunableRun[]> {
   const { jobDirectory } = registry.directories;
-  const doubt = await readDoubt(files, jobDirectory);
+  const inDoubt = new Map((await readOpenDoubt(files, jobDirectory)).runs.map((each) => [each.run, each.inDoubt]));
   const runs: PrunableRun[] = [];
   for (const { plan, state, directory } of await readHistory(files, jobDirectory, registry.state)) {
     const { begun, ended, abandoned } = registry.state.recordOf(plan.id);
     const isWritten = ended?.state === 'finished' && (await isReported(files, { directory }));
-    const inDoubt = doubt.get(plan.id);
     // What an abandoned one did not send is let go with its rows.
     const unfinished = abandoned === undefined ? explainUnfinished(state, isWritten) : undefined;
     // Nobody waits for the end of a test that was cut short, or never begun.
@@ -85,16 +84,10 @@ async function readRuns(registry: Registry, { files }: Ports): Promise<PrunableR
       files: listFilesOf(plan, registry.state.claims),
       beganMs: begun && (Date.parse(ended?.startedAt ?? '') || begun.at),
       endMs: endMs ?? Number.POSITIVE_INFINITY,
-      need: plan.testOf === undefined ? (unfinished ?? explainDoubt(inDoubt)) : undefined,
+      need: plan.testOf === undefined ? (unfinished ?? explainDoubt(inDoubt.get(plan.id))) : undefined,
     });
   }
   return runs;
-}
-
-/** By run, of those that have any, or cannot be read. */
-async function readDoubt(files: Files, jobDirectory: string): Promise<Map<string, number | null>> {
-  const ofAll = [true, false].map((isSandbox) => readOpenDoubt(files, jobDirectory, { isSandbox }));
-  return new Map((await Promise.all(ofAll)).flatMap(({ runs }) => runs.map(({ run, inDoubt }) => [run, inDoubt])));
 }
 
 /** A run of a job that is not pruned yet. */

@@ -62,8 +62,8 @@ export async function isReported(files: Files, { directory }: Pick<PastRun, 'dir
 }
 
 interface Scope {
-  /** Of the job. */
-  readonly isSandbox: boolean;
+  /** Of the job; undefined: both that send to people and others. */
+  readonly isSandbox?: boolean;
   /** A runner has the job: what is under way is not in doubt yet. */
   readonly isRunning?: boolean;
 }
@@ -74,7 +74,7 @@ interface Scope {
  * the journal read. Rows that were handed over to a database do not count: the same command finds out what came of them, and no
  * person can settle them before. Runs on the sandbox count for jobs on the sandbox alone: no person got their messages. Tests do not count.
  */
-export async function readOpenDoubt(files: Files, jobDirectory: string, scope: Scope): Promise<OpenDoubt> {
+export async function readOpenDoubt(files: Files, jobDirectory: string, scope: Scope = {}): Promise<OpenDoubt> {
   const runs: RunInDoubt[] = [];
   for await (const { run, path: directory, hasPlan, hasJournal } of (
     await RunDirectories.read(files, jobDirectory)
@@ -96,7 +96,7 @@ async function countInDoubt(files: Files, directory: string, { isSandbox, isRunn
   const figure = isOwn && Number.isSafeInteger(balance?.inDoubt) ? balance?.inDoubt : undefined;
   if (figure === 0) return 0;
   const plan = await readPlan(files, directory);
-  if (plan.job.service.sandbox !== isSandbox || plan.testOf !== undefined) return 0;
+  if (plan.testOf !== undefined || plan.job.service.sandbox !== (isSandbox ?? plan.job.service.sandbox)) return 0;
   if (figure !== undefined) return figure;
   const read = await readRunState(files, join(directory, JOURNAL_FILE));
   const { rows, withWorkers } = countUnderWay(read.state, plan);

@@ -38,32 +38,22 @@ export async function writeDeliveries(
   const file = await createOutputFile(files, join(directory, `deliveries.${plan.job.output.format}`), plan.job.output);
   const text = new TextBuffer();
   const counts: Deliveries['counts'] = {};
-  /** `columnMap`: where the columns of the step stand among those of the output. */
-  const writeRows = async (
-    step: PlannedStep,
-    rows: ReadonlyMap<number, RowLine>,
-    { columnMap, tally }: { columnMap: readonly number[]; tally: BilledTally },
-  ) => {
-    const found = await receipts.receiptsOf(step.number, [...rows.keys()]);
-    for (const [at, row] of [...rows.values()].entries()) {
-      const receipt = found[at];
-      if (receipt === undefined) continue;
-      counts[receipt.state] = (counts[receipt.state] ?? 0) + 1;
-      tally.add(receipt, plannedOf(row));
-      const map = (step.inputs[row.file]?.columnMap ?? []).map((column) => columnMap[column] ?? column);
-      const cells = spreadCells(row.cells, map, columns.length);
-      const original = kept.map((index) => cells[index]);
-      text.append(lines.line([...describePlace(row, step), ...describe(receipt), ...original]));
-    }
-    await text.flush((bytes) => file.write(bytes));
-  };
   try {
     const billed = new Map<number, Billed>();
     text.append(lines.header);
     for (const [at, step] of steps.entries()) {
       const tally = new BilledTally(step.cost);
-      const about = { columnMap: maps[at] ?? [], tally };
-      for await (const rows of readReceived(files, directory, { step, receipts })) await writeRows(step, rows, about);
+      for await (const batch of readReceived(files, directory, { step, receipts })) {
+        for (const { row, receipt } of batch) {
+          counts[receipt.state] = (counts[receipt.state] ?? 0) + 1;
+          tally.add(receipt, plannedOf(row));
+          const map = (step.inputs[row.file]?.columnMap ?? []).map((column) => maps[at]?.[column] ?? column);
+          const cells = spreadCells(row.cells, map, columns.length);
+          const original = kept.map((index) => cells[index]);
+          text.append(lines.line([...describePlace(row, step), ...describe(receipt), ...original]));
+        }
+        await text.flush((bytes) => file.write(bytes));
+      }
       const figures = tally.figures();
       if (figures !== undefined) billed.set(step.number, figures);
     }
@@ -77,20 +67,24 @@ export async function writeDeliveries(
   }
 }
 
-/** The planned rows of a step that have a receipt, so many at once, by their index. */
+/** The planned rows of a step that have a receipt, in their order, so many at once. */
 async function* readReceived(
   files: Files,
   directory: string,
   { step, receipts }: { step: PlannedStep; receipts: Receipts },
-): AsyncGenerator<Map<number, RowLine>> {
-  let waiting = new Map<number, RowLine>();
+): AsyncGenerator<{ row: RowLine; receipt: Receipt }[]> {
+  const waiting = new Map<number, RowLine>();
+  const read = async () => {
+    const found = await receipts.receiptsOf(step.number, [...waiting.keys()]);
+    const rows = [...waiting.values()];
+    waiting.clear();
+    return found.flatMap((receipt, at) => (rows[at] === undefined ? [] : [{ row: rows[at], receipt }]));
+  };
   for await (const { index, row } of readPlannedRows(files, directory, step)) {
     if (receipts.has(step.number, index)) waiting.set(index, row);
-    if (waiting.size < ROWS_AT_ONCE) continue;
-    yield waiting;
-    waiting = new Map();
+    if (waiting.size >= ROWS_AT_ONCE) yield await read();
   }
-  yield waiting;
+  yield await read();
 }
 
 function describePlace({ file, line, row }: RowLine, step: PlannedStep): (string | number)[] {

@@ -67,8 +67,3 @@ const WORST_FIRST = [EXIT.stopped, EXIT.again, EXIT.inDoubt, EXIT.rejected];
 export function worstExitCode(codes: readonly number[]): number {
   return WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
 }
-
-/** The exit code for rows in doubt of other runs of the job, however old. */
-export function exitCodeOfOpenDoubt(runs: readonly unknown[], failOn: Job['failOn']): number {
-  return runs.length > 0 && failOn !== 'nothing' ? EXIT.inDoubt : EXIT.ok;
-}

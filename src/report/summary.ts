@@ -112,12 +112,6 @@ export function emptyBalance(): Balance {
   return { read: 0, accepted: 0, rejected: 0, skipped: 0, inDoubt: 0, unprocessed: 0 };
 }
 
-/** Promise 3; callers treat false as an internal error. */
-export function isBalanced(balance: Balance): boolean {
-  const { read, accepted, rejected, skipped, inDoubt, unprocessed } = balance;
-  return read === accepted + rejected + skipped + inDoubt + unprocessed;
-}
-
 /** `18 of 447 numbers could not be used`: of the audience, the rows that were not skipped. Undefined where all could be. */
 export function describeRejected({ balance, steps }: Pick<Summary, 'balance' | 'steps'>): string | undefined {
   const { read, skipped, rejected } = balance;

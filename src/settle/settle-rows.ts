@@ -30,21 +30,9 @@ interface SettleOptions {
   readonly findProof: (row: { readonly step: number; readonly row: number }) => Promise<Proof | undefined>;
 }
 
-export interface SettledCounts {
-  readonly accepted: number;
-  readonly rejected: number;
-  readonly notSent: number;
-}
+export type SettledCounts = Readonly<Record<'accepted' | 'rejected' | 'notSent', number>>;
 
 export const NONE_SETTLED: SettledCounts = { accepted: 0, rejected: 0, notSent: 0 };
-
-export function addSettled(one: SettledCounts, other: SettledCounts): SettledCounts {
-  return {
-    accepted: one.accepted + other.accepted,
-    rejected: one.rejected + other.rejected,
-    notSent: one.notSent + other.notSent,
-  };
-}
 
 const ROWS_A_LINE = 1000;
 

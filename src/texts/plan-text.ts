@@ -1,4 +1,3 @@
-import { formatSeconds } from '../command/progress.js';
 import {
   escapeText,
   formatHeadline,
@@ -11,7 +10,7 @@ import {
   showCommand,
   showPath,
 } from '../command/screen.js';
-import { countOf, format, listMost, listSaid, sumOf } from '../domain/count-of.js';
+import { countOf, format, formatSeconds, listMost, listSaid, sumOf } from '../domain/count-of.js';
 import { formatTime, formatZoned, listLocalTimes } from '../domain/stated-time.js';
 import { widthOf } from '../domain/text.js';
 import { OpeningHours } from '../hours/window.js';
@@ -221,8 +220,7 @@ function describeStages({ stages }: PlannedStep, step: RowStep | undefined): str
   if (stages === undefined || step?.kind !== 'sms') return undefined;
   const parts = stages.map((rows, index) => {
     const { isAsked, pauseMs = 0 } = step.ramp?.[index] ?? {};
-    const pause =
-      pauseMs === 0 ? '' : `, then a pause of ${formatSeconds(pauseMs / 1000).replace(/ 0 (?:min|s)$/, '')}`;
+    const pause = pauseMs === 0 ? '' : `, then a pause of ${formatSeconds(pauseMs / 1000)}`;
     return `${format(rows)}${isAsked === true ? ', then a person decides' : pause}`;
   });
   return `in ${countOf(stages.length, 'stage')}: ${parts.join('; ')}`;

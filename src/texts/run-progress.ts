@@ -1,5 +1,4 @@
-import { formatSeconds } from '../command/progress.js';
-import { format, listNonZero, sumOf } from '../domain/count-of.js';
+import { format, formatSeconds, listNonZero, sumOf } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import { formatTime } from '../domain/stated-time.js';
 import { OpeningHours } from '../hours/window.js';

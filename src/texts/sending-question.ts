@@ -1,7 +1,6 @@
-import { formatSeconds } from '../command/progress.js';
 import { formatParagraph, type Screen } from '../command/screen.js';
 import { isRowKind, ROW_KINDS } from '../domain/areas.js';
-import { countOf, format, listSaid, sumOf } from '../domain/count-of.js';
+import { countOf, format, formatSeconds, listSaid, sumOf } from '../domain/count-of.js';
 import { formatLocalClock, formatTime, millisecondsOf } from '../domain/stated-time.js';
 import { isRowStep, type Job } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';

@@ -8,7 +8,7 @@ import type { Job } from '../job/job.js';
 import { digestPlanOf, readPlan } from '../plan/format/plan-file.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { readRegistry } from '../registry/open-registry.js';
-import { exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
+import { EXIT, worstExitCode } from '../report/exit-code.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
 import { findLacking } from '../run/checks-before.js';
 import { explainDoubt, explainEnd, formatIdle, listFigures } from '../texts/explain-end.js';
@@ -48,10 +48,8 @@ export function describeDone(
   const { screen } = context;
   const own = summaries.map(({ plan }) => plan);
   const others = openDoubt.runs.filter(({ run }) => !own.includes(run));
-  const exitCode = worstExitCode([
-    ...summaries.map((summary) => summary.exitCode),
-    exitCodeOfOpenDoubt(others, job.failOn),
-  ]);
+  const isDoubtLeft = others.length > 0 && job.failOn !== 'nothing';
+  const exitCode = worstExitCode([...summaries.map((each) => each.exitCode), isDoubtLeft ? EXIT.inDoubt : EXIT.ok]);
   const last = summaries.at(-1);
   context.name({ ...(last === undefined ? { state: 'nothing-new' } : listFigures(last)), openDoubt: openDoubt.rows });
   const reasons = [last === undefined ? 'nothing new' : explainEnd(last), explainDoubt(others)];

@@ -3,7 +3,7 @@ import { type Env, namePerson } from '../command/env.js';
 import { openNamedRun } from '../command/run-directory.js';
 import { escapeText, type Screen, showCommand, showPath } from '../command/screen.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
-import { countOf, format } from '../domain/count-of.js';
+import { addCounts, countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { EXIT } from '../report/exit-code.js';
 import { readRunRows } from '../report/read-run-rows.js';
@@ -11,13 +11,7 @@ import { countUnderWay } from '../report/row-balance.js';
 import type { Summary } from '../report/summary.js';
 import { type ExportEnd, settleByExport } from '../settle/settle-export.js';
 import { settleByReceipts } from '../settle/settle-receipts.js';
-import {
-  addSettled,
-  type LockedRun,
-  NONE_SETTLED,
-  type SettledCounts,
-  settleByDecision,
-} from '../settle/settle-rows.js';
+import { type LockedRun, NONE_SETTLED, type SettledCounts, settleByDecision } from '../settle/settle-rows.js';
 import { adopt, defineVerb, json, namedRun, text, texts, whole } from './verb.js';
 
 /**
@@ -109,7 +103,7 @@ async function settleRows(
     const { settled, left } = await settleBy(run);
     const summary = await held.report();
     return {
-      end: { settled: addSettled(received, settled), left },
+      end: { settled: { ...NONE_SETTLED, ...addCounts([received, settled]) }, left },
       underWay: countUnderWay(run.state, held.plan).rows,
       summary,
     };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { formatProgress, formatSeconds } from '../../src/command/progress.js';
+import { formatProgress } from '../../src/command/progress.js';
+import { formatSeconds } from '../../src/domain/count-of.js';
 import { widthOf } from '../../src/domain/text.js';
 
 const progress = {
@@ -30,7 +31,9 @@ test('a line of progress says how far it is, how long it takes, and what came of
 test.each([
   [59, '59 s'],
   [95, '1 min 35 s'],
+  [120, '2 min'],
   [3700, '1 h 1 min'],
+  [7200, '2 h'],
 ])('%i seconds are %s', (seconds, text) => {
   expect(formatSeconds(seconds)).toBe(text);
 });

@@ -29,15 +29,6 @@ function render(part: Part): string {
   return String(part).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** `48 s`, `12 min`, `1 h 5 min`. */
-export function formatDuration(ms: number): string {
-  const seconds = Math.max(1, Math.round(ms / 1000));
-  if (seconds < 120) return `${seconds} s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 60) return `${minutes} min`;
-  return `${Math.floor(minutes / 60)} h${minutes % 60 === 0 ? '' : ` ${minutes % 60} min`}`;
-}
-
 /** `on 23 November 2026 from 08:07 to 08:08 Asia/Singapore`, by the clocks of a zone; of a run that crosses midnight there both days. */
 export function formatSpan(startMs: number, endMs: number, timeZone: string): string {
   const [start, end] = [startMs, endMs].map((ms) => stateTime(ms, timeZone).at) as [string, string];

@@ -1,4 +1,4 @@
-import { countOf, format, listSaid, sumOf } from '../../domain/count-of.js';
+import { countOf, format, formatSeconds, listSaid, sumOf } from '../../domain/count-of.js';
 import { capitalize } from '../../domain/text.js';
 import type { SentRows } from '../../journal/row-status/row-status-view.js';
 import { maskNumbers } from '../../normalize/mask.js';
@@ -14,7 +14,6 @@ import {
   addUp,
   cutName,
   cutSentence,
-  formatDuration,
   type Html,
   html,
   MOST_ROWS,
@@ -88,7 +87,7 @@ function renderRates({ plan, sentOf }: PageSource): Html {
     const limit = isSms ? step.limits.messagesPerSecond : step.limits.requestsPerSecond;
     const seconds = Math.max(1, ms / 1000);
     const most = limit === undefined ? '' : `, limit ${format(limit)}`;
-    const what = `${countOf(rows, isSms ? 'message' : 'request')} in ${formatDuration(ms)}`;
+    const what = `${countOf(rows, isSms ? 'message' : 'request')} in ${formatSeconds(Math.round(seconds))}`;
     return [html`<p>${nameStep(planned)}: ${what}; ${format(Math.round(rows / seconds))} a second${most}.</p>\n`];
   });
   return renderSection('Rate', rates);
