@@ -1,3 +1,4 @@
+import { rowStepOf } from '../job/job.js';
 import type { RowCounts } from '../journal/entry-format.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RunDeps, SendDeps } from '../run/run-deps.js';
@@ -8,7 +9,7 @@ import { StopSwitch } from '../run/stop.js';
 import { HeldParts } from './held-parts.js';
 import { type Lease, LeaseLost } from './lease.js';
 import type { WorkingRun } from './store.js';
-import { rowStepOf, type WorkerJob } from './worker-job.js';
+import type { WorkerJob } from './worker-job.js';
 
 /** What happens in a worker, for those who watch it. */
 export type WorkEvent =

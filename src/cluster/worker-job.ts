@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { InternalError } from '../domain/errors.js';
 import { isObject } from '../domain/is-object.js';
-import { isRowStep, type Job, type RowStep } from '../job/job.js';
+import { isRowStep, type Job } from '../job/job.js';
 import { kindOf } from '../kinds/kinds.js';
 
 /** What sending the requests of a run takes; leader and worker have it each from their own copy of the job file. */
@@ -22,10 +21,4 @@ export function digestJob({ service: { credentials: _, ...service }, steps, guar
       ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
       : value;
   return createHash('sha256').update(JSON.stringify(agreed, inOrder)).digest('hex');
-}
-
-export function rowStepOf({ steps }: Pick<WorkerJob, 'steps'>, number: number): RowStep {
-  const step = steps[number - 1];
-  if (step !== undefined && isRowStep(step)) return step;
-  throw new InternalError('unexpected', `Cannot work on step ${number}: the job has no such step with rows`);
 }

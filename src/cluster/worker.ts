@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { rowStepOf } from '../job/job.js';
 import type { RunDeps, SendDeps } from '../run/run-deps.js';
 import { Breaker } from '../run/send/breaker.js';
 import type { StepBefore } from '../run/send/send-context.js';
@@ -7,7 +8,7 @@ import type { StopSwitch } from '../run/stop.js';
 import { AcknowledgedCalls, Lease } from './lease.js';
 import type { RunFilter, Store, WorkingRun } from './store.js';
 import { type WorkEvent, workOnRun } from './work-on-run.js';
-import { rowStepOf, type WorkerJob } from './worker-job.js';
+import type { WorkerJob } from './worker-job.js';
 
 const POLL_MS = 250;
 /** While there is no way to the service; the run may end meanwhile. */

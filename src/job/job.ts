@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ActionStepKind, Area, RowKind } from '../domain/areas.js';
+import { InternalError } from '../domain/errors.js';
 import type { Limits } from './limits.js';
 import type { timeouts, writtenCredentials, writtenSecret } from './schema/service.js';
 import type { userColumns } from './schema/steps/conversations.js';
@@ -98,6 +99,13 @@ export interface RampStage {
 
 export function isRowStep(step: Step): step is RowStep {
   return 'input' in step;
+}
+
+/** A step of a plan's own job, which has rows for it. */
+export function rowStepOf({ steps }: Pick<Job, 'steps'>, number: number): RowStep {
+  const step = steps[number - 1];
+  if (step !== undefined && isRowStep(step)) return step;
+  throw new InternalError('unexpected', `Cannot work on step ${number}: the job has no such step with rows`);
 }
 
 export interface ContactsStep extends StepOf<'contacts'> {}

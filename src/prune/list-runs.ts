@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Balance } from '../domain/row.js';
 import { readRunState } from '../journal/state-reader.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan, type TestOf } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, PLAN_FILE, readPlan, type TestOf } from '../plan/format/plan-file.js';
 import { readApprovals } from '../registry/approvals.js';
 import { readRunDirectories } from '../registry/open-registry.js';
-import type { BegunRun, RegistryState } from '../registry/registry-state.js';
+import type { RegistryState } from '../registry/registry-state.js';
 import { balanceOfRun } from '../report/row-balance.js';
 import type { Summary } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
@@ -60,55 +60,53 @@ export async function listRuns(
   return runs.sort((one, other) => atOf(other) - atOf(one));
 }
 
+/** By what the memory knows, and over that what its own files say. */
 async function describeRun(
   files: Files,
   directory: string,
   { run, registry, isRunning }: { run: string; registry: RegistryState; isRunning: boolean },
 ): Promise<ListedRun> {
-  const known = registry.runs.get(run);
-  const planned = await files.stat(join(directory, PLAN_FILE));
-  const facts = { ...factsOf(known), run, directory, bytes: await countBytes(files, directory), problem: null };
-  if (registry.recordOf(run).pruned !== undefined) return { ...facts, state: 'pruned' };
-  if (planned === undefined) return { ...facts, state: 'gone' };
-  const plannedAt = new Date(planned.modifiedMs).toISOString();
-  try {
-    const state = registry.isAbandoned(run) ? ({ state: 'abandoned' } as const) : {};
-    return { ...facts, plannedAt, ...(await readFacts(files, directory, { registry, isRunning })), ...state };
-  } catch (error) {
-    if (!(error instanceof Error) || 'syscall' in error) throw error;
-    return { ...facts, plannedAt, state: 'unreadable', problem: error.message };
-  }
-}
-
-/** What the memory knows of a run. */
-function factsOf(known: BegunRun | undefined): Omit<ListedRun, 'run' | 'directory' | 'state' | 'bytes' | 'problem'> {
-  const { begun, ended } = known ?? {};
-  return {
+  const { begun, ended, pruned, abandoned } = registry.recordOf(run);
+  const known: ListedRun = {
+    run,
+    directory,
+    state: pruned === undefined ? 'gone' : 'pruned',
     plannedAt: null,
-    startedAt: ended?.startedAt ?? (begun === undefined ? null : new Date(begun.at).toISOString()),
+    startedAt: ended?.startedAt ?? timeOf(begun?.at),
     endedAt: ended?.endedAt ?? null,
     exitCode: ended?.exitCode ?? null,
     retryOf: begun?.retryOf ?? null,
     ...describeTest(begun?.testOf),
-    files: [...new Set(begun?.files.map(({ file }) => file))],
-    balance: ended === undefined ? null : (ended.counts as unknown as Balance),
+    files: nameFiles(begun?.files ?? []),
+    balance: ended === undefined ? null : (ended.counts as Balance),
+    bytes: await countBytes(files, directory),
+    problem: null,
   };
+  const planned = await files.stat(join(directory, PLAN_FILE));
+  if (pruned !== undefined || planned === undefined) return known;
+  const plannedAt = timeOf(planned.modifiedMs);
+  try {
+    const found = await readFacts(files, directory, { registry, isRunning });
+    return { ...known, plannedAt, ...found, ...(abandoned !== undefined && { state: 'abandoned' }) };
+  } catch (error) {
+    if (!(error instanceof Error) || 'syscall' in error) throw error;
+    return { ...known, plannedAt, state: 'unreadable', problem: error.message };
+  }
 }
 
-/** What its own files say of a run: the summary of a finished one, else its plan and its journal. */
+/** The summary of a finished run, else its plan and its journal. */
 async function readFacts(
   files: Files,
   directory: string,
   { registry, isRunning }: { registry: RegistryState; isRunning: boolean },
-): Promise<Omit<ListedRun, 'run' | 'directory' | 'plannedAt' | 'bytes' | 'problem'>> {
+): Promise<Partial<ListedRun>> {
   const plan = await readPlan(files, directory);
   const { required, count } = await readApprovals(files, { directory, plan }, registry);
-  const approvals = required === 0 ? {} : { approvals: { count, required } };
   const about = {
     retryOf: plan.retryOf?.run ?? null,
     ...describeTest(plan.testOf),
-    ...approvals,
-    files: listFiles(plan),
+    ...(required > 0 && { approvals: { count, required } }),
+    files: nameFiles(plan.steps.flatMap(({ inputs }) => inputs)),
   };
   const summary = await readSummary(files, directory);
   if (summary?.state === 'finished') {
@@ -117,7 +115,6 @@ async function readFacts(
   }
   const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
   const { firstOpen, lastClose } = state;
-  const timeOf = (at: number | undefined) => (at === undefined ? null : new Date(at).toISOString());
   return {
     ...about,
     state: state.status,
@@ -128,12 +125,16 @@ async function readFacts(
   };
 }
 
+function timeOf(at: number | undefined): string | null {
+  return at === undefined ? null : new Date(at).toISOString();
+}
+
 function describeTest(testOf: TestOf | undefined): Pick<ListedRun, 'testOf'> {
   return testOf === undefined ? {} : { testOf: testOf.plan };
 }
 
-function listFiles({ steps }: Plan): string[] {
-  return [...new Set(steps.flatMap(({ inputs }) => inputs.map(({ file }) => file)))];
+function nameFiles(files: readonly { readonly file: string }[]): string[] {
+  return [...new Set(files.map(({ file }) => file))];
 }
 
 /** Of the files directly in a directory; 0 where there is none. */

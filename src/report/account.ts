@@ -4,21 +4,13 @@ import { formatDay } from '../domain/stated-time.js';
 import type { FunnelStage, HadFigures, PlannedStep, SuppressionInput } from '../plan/format/plan-file.js';
 import { countHad } from '../plan/had-lookup.js';
 import type { Reason, ReasonExample } from '../plan/reasons.js';
-import { EXPLAINED_OUTPUTS, type ExplainedOutput, OUTPUTS } from './rows.js';
+import { EXPLAINED_OUTPUTS, OUTPUTS } from './rows.js';
 import { countNotSent, type StepSummary, type Summary } from './summary.js';
 
 /**
  * What the account of a run says of its rows, as data: the terminal and the page render the same. A plan's account says its part of it.
  * Nothing is escaped or cut yet.
  */
-
-/** Rows of a step that stand in one output, by why they do. */
-interface ExplainedRows {
-  readonly output: ExplainedOutput;
-  readonly rows: number;
-  /** The commonest first. */
-  readonly reasons: readonly ExplainedReason[];
-}
 
 export interface ExplainedReason {
   readonly rows: number;
@@ -30,8 +22,8 @@ export interface ExplainedReason {
   readonly example: ReasonExample | undefined;
 }
 
-/** Why rows of a step were not accepted; outputs without rows are omitted. */
-export function explainRows(step: StepSummary, { state }: Pick<Summary, 'state'>): ExplainedRows[] {
+/** Why rows of a step stand in each output, the commonest reason first; outputs without rows are omitted. */
+export function explainRows(step: StepSummary, { state }: Pick<Summary, 'state'>) {
   const { rejections, doubts = {}, notSent = {}, balance } = step;
   const codes = { rejections, 'in-doubt': doubts, unprocessed: notSent };
   return EXPLAINED_OUTPUTS.flatMap((output) => {

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { TextBuffer } from '../domain/bytes/text-buffer.js';
-import { InternalError } from '../domain/errors.js';
 import type { Balance } from '../domain/row.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { spreadCells } from '../plan/columns/bind-columns.js';
@@ -45,7 +44,7 @@ interface OutputWriter {
 /** The five output files of a step, written under temporary names until complete. */
 export class StepOutputs {
   readonly #planned: PlannedStep;
-  readonly #writers: ReadonlyMap<Output, OutputWriter>;
+  readonly #writers: Readonly<Record<Output, OutputWriter>>;
   readonly #balance = emptyBalance();
   readonly #reasons = {
     rejections: new ReasonTally(),
@@ -70,25 +69,23 @@ export class StepOutputs {
       const own = kept.length === columns.length ? undefined : kept;
       return { file, name, format: lines, text, kept: own };
     };
-    const writers = new Map<Output, OutputWriter>();
-    const outputs = new StepOutputs(planned, writers);
+    const opened: [Output, OutputWriter][] = [];
     try {
-      for (const output of LISTED_OUTPUTS) writers.set(output, await open(output));
+      for (const output of LISTED_OUTPUTS) opened.push([output, await open(output)]);
     } catch (error) {
-      await outputs.discard();
+      await Promise.allSettled(opened.map(([, { file }]) => file.discard()));
       throw error;
     }
-    return outputs;
+    return new StepOutputs(planned, Object.fromEntries(opened) as Record<Output, OutputWriter>);
   }
 
-  private constructor(planned: PlannedStep, writers: ReadonlyMap<Output, OutputWriter>) {
+  private constructor(planned: PlannedStep, writers: Readonly<Record<Output, OutputWriter>>) {
     this.#planned = planned;
     this.#writers = writers;
   }
 
   get isFull(): boolean {
-    for (const { text } of this.#writers.values()) if (text.length >= FLUSH_BYTES) return true;
-    return false;
+    return LISTED_OUTPUTS.some((output) => this.#writers[output].text.length >= FLUSH_BYTES);
   }
 
   add(row: RowLine, standing: RowStanding): void {
@@ -96,8 +93,7 @@ export class StepOutputs {
     this.#balance.read += 1;
     this.#balance[OUTPUTS[output].counted] += 1;
     if (output !== 'results' && output !== 'skipped') this.#addReason(row, this.#reasons[output], standing);
-    const writer = this.#writers.get(output);
-    if (writer === undefined) throw new InternalError('unexpected', `Cannot write a row: there is no output ${output}`);
+    const writer = this.#writers[output];
     const place = [this.#planned.number, this.#planned.inputs[row.file]?.file ?? '', row.line, row.row] as const;
     const all = this.#spread(row);
     const cells = writer.kept?.map((index) => all[index]) ?? all;
@@ -116,17 +112,15 @@ export class StepOutputs {
   }
 
   async flush(): Promise<void> {
-    for (const writer of this.#writers.values()) {
-      await writer.text.flush((bytes) => writer.file.write(bytes));
-    }
+    for (const { text, file } of Object.values(this.#writers)) await text.flush((bytes) => file.write(bytes));
   }
 
   async finish(): Promise<StepReport> {
     await this.flush();
     const names: Partial<Record<Output, string>> = {};
-    for (const [output, writer] of this.#writers) {
-      await writer.file.finish();
-      names[output] = writer.name;
+    for (const output of LISTED_OUTPUTS) {
+      await this.#writers[output].file.finish();
+      names[output] = this.#writers[output].name;
     }
     const { rejections, 'in-doubt': inDoubt, unprocessed } = this.#reasons;
     const codes = {
@@ -141,7 +135,7 @@ export class StepOutputs {
   }
 
   async discard(): Promise<void> {
-    await Promise.allSettled([...this.#writers.values()].map(({ file }) => file.discard()));
+    await Promise.allSettled(Object.values(this.#writers).map(({ file }) => file.discard()));
   }
 
   /** The row's cells in the order of the step's columns: the files of a step may have different ones. */

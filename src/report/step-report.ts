@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { InternalError } from '../domain/errors.js';
 import type { RowOutcomes, RowVerdict } from '../domain/row.js';
-import { isRowStep, type RowStep } from '../job/job.js';
+import { type RowStep, rowStepOf } from '../job/job.js';
 import { JournalWindow } from '../journal/reader.js';
 import type { OutcomePlace, RowStatusView } from '../journal/row-status/row-status-view.js';
 import { kindOf } from '../kinds/kinds.js';
@@ -28,7 +27,7 @@ export async function writeStepReport(
   source: ReportedStep,
 ): Promise<StepReport & { readonly cost: StepCostSummary | undefined }> {
   const { plan, planned, directory } = source;
-  const outputs = await StepOutputs.create(files, source, kindOf(rowStepOf(plan, planned)).resultColumns);
+  const outputs = await StepOutputs.create(files, source, kindOf(rowStepOf(plan.job, planned.number)).resultColumns);
   const cost = planned.cost && new AcceptedCost(planned.cost);
   try {
     for await (const batch of readReported(files, source)) {
@@ -51,7 +50,7 @@ export async function writeStepReport(
 export async function* readReported(files: Files, source: ReportedStep): AsyncGenerator<ReportedRow[]> {
   const { plan, planned, directory } = source;
   const journal = new JournalWindow(files, join(directory, JOURNAL_FILE));
-  const describe = createDescription(source, rowStepOf(plan, planned));
+  const describe = createDescription(source, rowStepOf(plan.job, planned.number));
   let request = 0;
   let outcomes: readonly PlacedOutcomes[] = [];
   try {
@@ -82,12 +81,6 @@ async function readOutcomes(journal: JournalWindow, places: readonly OutcomePlac
   const read: PlacedOutcomes[] = [];
   for (const { first, offset } of places) read.push({ first, outcomes: await journal.readOutcomes(offset) });
   return read;
-}
-
-function rowStepOf({ job }: Plan, { number }: PlannedStep): RowStep {
-  const step = job.steps[number - 1];
-  if (step !== undefined && isRowStep(step)) return step;
-  throw new InternalError('unexpected', `Cannot report step ${number}: the plan has no rows for it`);
 }
 
 export interface ReportedRow {

@@ -62,8 +62,7 @@ export async function makePlanOf(
     remember(chosen, step, () => new RowRanges<true>()).add([first, count], true);
   const readChosen = async function* (planned: PlannedStep): AsyncGenerator<RowLine> {
     const { kind, number } = planned;
-    const isChosen: IsAsked = (row, index) =>
-      (row.state === 'planned') !== isOfLeftOut && chosen.get(number)?.find(index) === true;
+    const isChosen: IsAsked = (row, index) => mayTake(choice, row) && chosen.get(number)?.find(index) === true;
     for await (const { row, id } of readNamedRows(deps.files, { directory, plan }, planned, isChosen)) {
       if (id === undefined) continue;
       // A receipt may come after the plan had claimed it.
@@ -106,16 +105,12 @@ export async function makeAnew(request: RetryRequest, deps: Ports & { readonly p
   const made: MadePlan[] = [];
   const { rows, choice } = request;
   const plans = new Map<string, RowRange[]>();
-  const isAsked: IsAsked = (row) => (isLeftOutCode(choice.only) ? isLeftOut(row) : row.state === 'planned');
+  const isAsked: IsAsked = (row) => mayTake(choice, row);
   for await (const { step, index, claim } of listClaimed(deps.files, request, rows.registry.claims, isAsked)) {
     const { plan, retryOf } = claim;
-    const isSame = retryOf?.only === choice.only && retryOf.codes.join() === choice.codes.join();
-    if (isSame)
-      addRow(
-        remember(plans, plan, () => []),
-        step,
-        index,
-      );
+    if (retryOf?.only !== choice.only || retryOf.codes.join() !== choice.codes.join()) continue;
+    const ranges = remember(plans, plan, (): RowRange[] => []);
+    addRow(ranges, step, index);
   }
   for (const [id, ranges] of plans) {
     if (rows.registry.isAbandoned(id) || !(await isUnbegun(request.directories.of(id), deps.files))) continue;
@@ -140,6 +135,11 @@ function refuseGone(run: string, gone: string): UserError {
 }
 
 export type RetryChoice = Pick<RetryOf, 'only' | 'codes'>;
+
+/** Rows that the plan sends, or those that it left out. */
+function mayTake({ only }: RetryChoice, row: RowLine): boolean {
+  return isLeftOutCode(only) ? isLeftOut(row) : row.state === 'planned';
+}
 
 /** The verdict of a row that its run gave up, so that another plan may send it. */
 export const GAVE_UP = {

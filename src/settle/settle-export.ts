@@ -32,7 +32,7 @@ export async function settleByExport(
   deps: Ports & { readonly reader: Pick<InputReader, 'readRecords'> },
 ): Promise<ExportEnd> {
   const steps = await listDoubts(deps.files, run);
-  const told: { fault: string | undefined } = { fault: undefined };
+  let unread: string | undefined;
   const digests: string[] = [];
   for (const file of exported) {
     const records = deps.reader.readRecords(file, anyInput(file));
@@ -50,14 +50,14 @@ export async function settleByExport(
         if (fault === undefined && !isSwallowing(cells, places, run.plan)) {
           addRow(readRow(cells, places), steps, run.plan);
         } else
-          told.fault ??= `line ${line} of ${file.shown} ${fault === undefined ? SWALLOWED : `cannot be read (${fault.code})`}`;
+          unread ??= `line ${line} of ${file.shown} ${fault === undefined ? SWALLOWED : `cannot be read (${fault.code})`}`;
       }
     }
     digests.push(records.sha256);
   }
   const left: Record<string, number> = {};
   const findProof = async ({ step, row }: { step: number; row: number }) => {
-    const proof = judge(steps.get(step)?.doubts.get(row), told.fault);
+    const proof = judge(steps.get(step)?.doubts.get(row), unread);
     if (typeof proof !== 'string') return proof;
     left[proof] = (left[proof] ?? 0) + 1;
     return undefined;

@@ -94,17 +94,20 @@ export function formatCount(count: number | undefined): string {
   return count === undefined || count === 0 ? NO_FIGURE : format(count);
 }
 
-/** A step in the account of a run. */
-export interface BalanceRow {
-  readonly number: number;
-  readonly kind: string;
-  readonly balance: Balance;
-  /** What stands in place of the figures, where the step has none; not yet escaped. */
-  readonly said?: string | undefined;
-}
-
-/** What became of the rows of each step: all rows read stand in it once. `isRunning`: some that have no end are under way now. */
-export function formatBalances(steps: readonly BalanceRow[], screen: Screen, isRunning = false): string {
+/**
+ * What became of the rows of each step: all rows read stand in it once. `said`: what stands in place of its figures, where it has none.
+ * `isRunning`: some that have no end are under way now.
+ */
+export function formatBalances(
+  steps: readonly {
+    readonly number: number;
+    readonly kind: string;
+    readonly balance: Balance;
+    readonly said?: string | undefined;
+  }[],
+  screen: Screen,
+  isRunning = false,
+): string {
   const rows = steps.map(({ number, kind, balance, said }) => {
     const name = `${number} ${escapeText(kind)}`;
     if (said !== undefined) return { name, figures: escapeText(said) };

@@ -1,6 +1,6 @@
 import { StoreLost, type WorkingRun } from '../cluster/store.js';
 import { type WorkerService, workForRuns } from '../cluster/worker.js';
-import { digestJob, rowStepOf } from '../cluster/worker-job.js';
+import { digestJob } from '../cluster/worker-job.js';
 import type { Context, Result } from '../command/context.js';
 import { describeStop } from '../command/failure.js';
 import { type OpenCluster, openCluster } from '../command/open-cluster.js';
@@ -10,7 +10,7 @@ import { drainOnSignal } from '../command/signals.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
-import { isRowStep, type Job } from '../job/job.js';
+import { isRowStep, type Job, rowStepOf } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { measureWork } from '../observe/watch-command.js';
 import { withFields } from '../ports/log.js';
