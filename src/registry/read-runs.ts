@@ -96,7 +96,8 @@ async function countInDoubt(files: Files, directory: string, { isSandbox, isRunn
   const figure = isOwn && Number.isSafeInteger(balance?.inDoubt) ? balance?.inDoubt : undefined;
   if (figure === 0) return 0;
   const plan = await readPlan(files, directory);
-  if (plan.testOf !== undefined || plan.job.service.sandbox !== (isSandbox ?? plan.job.service.sandbox)) return 0;
+  const { sandbox } = plan.job.service;
+  if (plan.testOf !== undefined || sandbox !== (isSandbox ?? sandbox)) return 0;
   if (figure !== undefined) return figure;
   const read = await readRunState(files, join(directory, JOURNAL_FILE));
   const { rows, withWorkers } = countUnderWay(read.state, plan);

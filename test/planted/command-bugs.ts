@@ -27,8 +27,8 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
   {
     name: 'rows in doubt of the run before are forgotten where the last one ended well',
     file: 'src/verbs/job-result.ts',
-    find: '...summaries.map((summary) => summary.exitCode),',
-    replace: '...summaries.slice(-1).map((summary) => summary.exitCode),',
+    find: '...summaries.map((each) => each.exitCode),',
+    replace: '...summaries.slice(-1).map((each) => each.exitCode),',
     tests: ['test/e2e/abandon.test.ts'],
   },
   {
