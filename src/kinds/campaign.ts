@@ -59,7 +59,7 @@ interface Unrestored {
 }
 
 async function perform(step: CampaignStep, context: ActionContext): Promise<Verdict> {
-  const campaign = await context.call(readCampaign, { campaignId: step.campaign });
+  const campaign = await readAgain(step.campaign, context);
   const { state } = campaign;
   const isOwnDoing = context.wasBegun && state === step.set;
   if (step.expect !== undefined && !step.expect.includes(state) && !isOwnDoing) {
@@ -69,6 +69,18 @@ async function perform(step: CampaignStep, context: ActionContext): Promise<Verd
   }
   if (step.set === undefined) return accepted(state, `Campaign ${step.campaign} is ${describe(campaign)}`);
   return setFrom(campaign, step.set, { ...context, isExpected: step.expect !== undefined });
+}
+
+/** One page in the place of an answer must not leave a dialer paused for a night. */
+async function readAgain(campaignId: number, { call, sleep }: ActionContext): Promise<Campaign> {
+  for (let read = 1; ; read++) {
+    try {
+      return await call(readCampaign, { campaignId });
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'bad-answer' || read === READS) throw error;
+    }
+    await sleep(FIRST_PAUSE_MS * 2 ** (read - 1));
+  }
 }
 
 /** What a change needs of its surroundings. */

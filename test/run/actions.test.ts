@@ -245,6 +245,13 @@ describe('step that is always to be done', () => {
     expect(service.changes).toEqual(['PAUSED', 'RUNNING']);
   });
 
+  it('is done although pages came in the place of three answers to what it reads', async () => {
+    const isPage = (call: Call, count: number) => count > 2 && count < 6 && call.method === 'GET';
+    const service = aService({ other: (call, count) => (isPage(call, count) ? response(200, 'Sign in') : undefined) });
+    const { summary } = await runOnce(await aPlanOf(PAUSE, anSmsStep(), RESUME), service);
+    expect([summary.exitCode, service.changes]).toEqual([0, ['PAUSED', 'RUNNING']]);
+  });
+
   it('leaves a campaign alone that no step before it came to', async () => {
     const service = aService({ sms: () => response(401, {}) });
     const { end } = await runOnce(await aPlanOf(anSmsStep(), PAUSE, RESUME), service);
