@@ -81,12 +81,14 @@ export interface OperatorDecision {
   readonly assume: 'sent' | 'not-sent';
   /** How many rows the operator believes to be in doubt. */
   readonly confirm: number;
+  /** Number of the step whose rows alone are decided on; those of all steps where not given. */
+  readonly step?: number | undefined;
   /** Who decides, such as `ann on desk-7`. */
   readonly person: string;
 }
 
 /**
- * Settles every row in doubt by an operator decision, journaled with name and time. Refuses when the number of rows in
+ * Settles every row in doubt, of all steps or of one, by an operator decision, journaled with name and time. Refuses when the number of rows in
  * doubt differs; while requests in flight at the end of a process have no outcome: they have not been reported yet; and
  * while messages among them may wait at the service for their time: nobody can know yet whether it sends them.
  */
@@ -97,7 +99,8 @@ export async function settleByDecision(
 ): Promise<SettledCounts> {
   const { plan, rows, state } = run;
   const { rows: underWay } = countUnderWay(state, plan);
-  const count = rows.countInDoubt();
+  const isMeant = ({ step }: { readonly step: number }) => decision.step === undefined || step === decision.step;
+  const doubts = [...rows.listInDoubt()].filter(isMeant);
   if (underWay > 0) {
     throw new UserError(
       'bad-plan',
@@ -107,15 +110,16 @@ export async function settleByDecision(
       },
     );
   }
-  if (count !== decision.confirm) {
+  if (doubts.length !== decision.confirm) {
+    const ofStep = decision.step === undefined ? '' : ` in step ${decision.step}`;
     throw new UserError(
       'bad-flag',
-      `Cannot settle run ${plan.id}: --confirm says ${decision.confirm}, expected ${count}, the number of its rows in doubt`,
+      `Cannot settle run ${plan.id}: --confirm says ${decision.confirm}, expected ${doubts.length}, the number of its rows in doubt${ofStep}`,
       { hint: 'Review the in-doubt files of the run again; nothing was settled.' },
     );
   }
   const nowMs = deps.clock.now();
-  const inDoubt = new Set([...rows.listInDoubt()].map(({ step }) => step));
+  const inDoubt = new Set(doubts.map(({ step }) => step));
   const waiting = listHeld(plan.job, nowMs).findLast(({ number }) => inDoubt.has(number));
   if (waiting !== undefined) {
     throw new UserError(
@@ -126,7 +130,7 @@ export async function settleByDecision(
   }
   const proof = proofOf(decision, new Date(nowMs).toISOString());
   const by = `${PERSON} ${decision.person}`;
-  return settleRows(run, { by, findProof: async () => proof }, deps);
+  return settleRows(run, { by, findProof: async (row) => (isMeant(row) ? proof : undefined) }, deps);
 }
 
 function proofOf({ assume, person }: OperatorDecision, at: string): Proof {

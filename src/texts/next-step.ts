@@ -56,24 +56,31 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
   return nextOfUnsent(summary, retry) ?? rest();
 }
 
-/** The message export has rows of SMS alone. */
+/** The message export has rows of SMS alone; others are decided on, step by step. */
 function nextOfDoubt({ balance: { inDoubt }, steps }: Summary, run: string, screen: Screen): NextStep {
-  const so = `${countOf(inDoubt, 'row')} in doubt may or may not have been sent; Volley never sends them again on its own`;
   const others = steps.filter(({ kind, balance }) => kind !== 'sms' && balance.inDoubt > 0);
   const ofOthers = others.reduce((sum, { balance }) => sum + balance.inDoubt, 0);
-  const decide = (assume: string) =>
-    showCommand(screen, 'settle', run, '--assume', assume, '--confirm', String(inDoubt));
-  if (ofOthers < inDoubt) {
+  const [first] = others;
+  if (ofOthers < inDoubt || first === undefined) {
     const without = ofOthers === 0 ? '' : `; it says nothing of the ${format(ofOthers)} that are no SMS`;
-    const what = `${so}. Get the message export of that day from the service, and settle them with it${without}`;
+    const what = `${sayDoubt(inDoubt)}. Get the message export of that day from the service, and settle them with it${without}`;
     return { what, command: showCommand(screen, 'settle', run, '--export', 'messages.csv') };
   }
-  if (others.every(({ kind }) => kind === 'contacts')) {
-    const what = `${so}. A contact that is sent again is merged into the one that is there: count them as not sent, then send them again`;
+  const { number, kind, balance } = first;
+  const [of, flags] = others.length === 1 ? ['', []] : [` of step ${number} (${kind})`, ['--step', String(number)]];
+  const decide = (assume: string) =>
+    showCommand(screen, 'settle', run, '--assume', assume, ...flags, '--confirm', String(balance.inDoubt));
+  const so = `${sayDoubt(balance.inDoubt, of)}. `;
+  if (kind === 'contacts') {
+    const what = `${so}A contact that is sent again is merged into the one that is there: count them as not sent, then send them again`;
     return { what, command: decide('not-sent') };
   }
-  const what = `${so}. The message export says nothing of them, as they are no SMS: look for them at the service, then decide for all of them, sent or not-sent`;
+  const what = `${so}The message export says nothing of them, as they are no SMS: look for them at the service, then decide for all of them, sent or not-sent`;
   return { what, command: decide('sent') };
+}
+
+function sayDoubt(rows: number, of = ''): string {
+  return `${countOf(rows, 'row')} in doubt${of} may or may not have been sent; Volley never sends them again on its own`;
 }
 
 function sayResume(stop: Summary['stop']): string {

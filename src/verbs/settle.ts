@@ -42,6 +42,10 @@ export const settle = defineVerb({
       ...whole('How many rows are in doubt, as `volley status` shows it; another number is refused', 0),
       implies: 'assume',
     },
+    step: {
+      ...whole('Decide on the rows in doubt of the step with this number alone; --confirm then counts them', 1),
+      implies: 'assume',
+    },
     adopt,
     json,
   },
@@ -49,7 +53,7 @@ export const settle = defineVerb({
     ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --export messages.csv', ''],
     ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --assume not-sent --confirm 12', ''],
   ],
-  run: async ({ run, export: exported, receipts, assume, confirm }, context) => {
+  run: async ({ run, export: exported, receipts, assume, confirm, step }, context) => {
     const { env, screen } = context;
     if (exported === undefined && receipts !== true && assume === undefined) {
       throw new UserError('bad-flag', 'Cannot settle: expected one of --receipts, --export and --assume', {
@@ -62,7 +66,7 @@ export const settle = defineVerb({
         return { settled: NONE_SETTLED, left: rows === 0 ? {} : { 'no receipt shows what became of it': rows } };
       }
       if (assume !== undefined) {
-        const decision = { assume, confirm: confirm ?? 0, person: namePerson(context) };
+        const decision = { assume, confirm: confirm ?? 0, step, person: namePerson(context) };
         return { settled: await settleByDecision(run, decision, env), left: {} };
       }
       const paths = (exported ?? []).map((path) => resolve(path));
@@ -83,7 +87,7 @@ export const settle = defineVerb({
     const settled = `settled ${countOf(accepted + rejected + notSent, 'row')}`;
     return {
       json: object,
-      text: formatSettled(object, screen),
+      text: formatSettled(object, summary.steps, screen),
       exitCode: inDoubt > 0 ? EXIT.inDoubt : EXIT.ok,
       reason: inDoubt > 0 ? `${settled}; ${countOf(inDoubt, 'row')} in doubt` : settled,
     };
@@ -132,20 +136,28 @@ function formatSettled(
     readonly inDoubt: number;
     readonly left: readonly { readonly reason: string; readonly rows: number }[];
   },
+  steps: Summary['steps'],
   screen: Screen,
 ): string {
   const { accepted, rejected, notSent } = end.settled;
   const settled = `${format(accepted)} accepted, ${format(rejected)} rejected, ${format(notSent)} not sent`;
   const run = showPath(screen, end.directory);
-  const decide = showCommand(screen, 'settle', run, '--assume', 'sent', '--confirm', String(end.inDoubt));
   const lines = [
     `Run ${end.plan} of job ${end.job}: settled ${settled}; ${format(end.inDoubt)} in doubt.`,
     ...end.left.map(({ reason, rows }) => `  ${format(rows)} in doubt: ${reason}`),
     ...(notSent > 0 ? [`Send what was not sent: ${showCommand(screen, 'retry', run, '--only', 'not-sent')}`] : []),
-    ...(end.left.some(({ reason }) => reason !== UNDER_WAY)
-      ? [`Decide yourself, for all ${format(end.inDoubt)} in doubt (sent or not-sent): ${decide}`]
-      : []),
+    ...(end.left.some(({ reason }) => reason !== UNDER_WAY) ? listDecisions(steps, run, screen) : []),
     `The outputs were written again: ${run}`,
   ];
   return `${lines.map(escapeText).join('\n')}\n`;
+}
+
+/** Steps are decided on one by one: a contact can be sent again, a code should not be. */
+function listDecisions(steps: Summary['steps'], run: string, screen: Screen): string[] {
+  const doubted = steps.filter(({ balance }) => balance.inDoubt > 0);
+  return doubted.map(({ number, kind, balance: { inDoubt } }) => {
+    const [of, flags] = doubted.length === 1 ? ['', []] : [` of step ${number} (${kind})`, ['--step', String(number)]];
+    const command = showCommand(screen, 'settle', run, '--assume', 'sent', ...flags, '--confirm', String(inDoubt));
+    return `Decide yourself, for all ${format(inDoubt)} in doubt${of} (sent or not-sent): ${command}`;
+  });
 }

@@ -131,6 +131,38 @@ test.each([
   },
 );
 
+test('rows in doubt of several steps are decided on step by step: the contact is sent again, and the code is not', async () => {
+  const workspace = await aWorkspace(
+    { kind: 'empty', area: 'contacts', nth: 2 },
+    { kind: 'reset-after', area: 'verification', nth: 2 },
+  );
+  workspace.write('people.csv', people(3));
+  const contacts = { kind: 'contacts', ...OF_NO_SMS, fields: { msisdn: 'mobile' }, limits: IN_ORDER };
+  const start = { kind: 'verification.start', ...OF_NO_SMS, destination: 'mobile', limits: IN_ORDER };
+  workspace.writeJob(aJobOfAreas(workspace, [contacts, start]));
+  const { summary } = await workspace.run();
+  expect(summary.balance).toMatchObject({ accepted: 4, inDoubt: 2 });
+  const both = await workspace.settle(summary.directory, 'sent', 1);
+  expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('expected 2')]);
+
+  const given: string[][] = [];
+  for (let round = 0; round < 2; round++) {
+    const [, , ...command] = readCommands(nextIn(await read(workspace, 'report', 'job.yaml')))[0] ?? [];
+    given.push(command.slice(2));
+    await workspace.volley(...command);
+  }
+
+  expect(given).toEqual([
+    ['--assume', 'not-sent', '--step', '1', '--confirm', '1'],
+    ['--assume', 'sent', '--confirm', '1'],
+  ]);
+  const [one, two] = JSON.parse(workspace.read(`${workspace.firstRun()}/summary.json`)).steps;
+  expect([one?.balance, two?.balance]).toMatchObject([
+    { accepted: 2, unprocessed: 1 },
+    { accepted: 3, inDoubt: 0 },
+  ]);
+});
+
 test('what is advised of numbers that got a code a moment ago sends their rows as they are, once they may get one', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(2));

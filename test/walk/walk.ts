@@ -258,7 +258,8 @@ export class Walk {
   }
 
   async #settle(run: string, means: object, death?: Mishap): Promise<void> {
-    const flags = { ...{ receipts: undefined, export: undefined, assume: undefined, confirm: undefined }, ...means };
+    const none = { receipts: undefined, export: undefined, assume: undefined, confirm: undefined, step: undefined };
+    const flags = { ...none, ...means };
     const told = Object.values(means).filter((value) => value !== undefined);
     const decide = (host: Terminal) =>
       runVerb('settle', settle, { run: this.runs.directoryOf(run), adopt: this.#adopts, json: true, ...flags }, host);
