@@ -98,7 +98,9 @@ function checkCommand(workload: Workload, manifests: readonly Manifest[]): strin
   const used = args[0] === 'work' ? text?.replace(/^(?:# )?notify:.*(?:\n +.*)*/m, '') : text;
   const named = [...(used ?? '').matchAll(/\{ env: (\w+) \}/g)].map(([, name = '']) => name);
   const secrets = [
-    ...env.map(({ valueFrom }) => [valueFrom?.secretKeyRef?.name, valueFrom?.secretKeyRef?.key]),
+    ...env.flatMap(({ valueFrom }) =>
+      valueFrom === undefined ? [] : [[valueFrom.secretKeyRef?.name, valueFrom.secretKeyRef?.key]],
+    ),
     ...(pod.volumes ?? []).flatMap(({ secret }) =>
       secret === undefined ? [] : [[secret.secretName, SECRETS[secret.secretName ?? '']]],
     ),
@@ -168,7 +170,9 @@ function checkAgreement(manifests: readonly Manifest[], workloads: readonly Work
   const desks = workloads.filter(isDesk);
   const times = ({ cron, job }: Workload) =>
     [cron?.schedule, cron?.timeZone, cron?.startingDeadlineSeconds, job?.activeDeadlineSeconds].join();
+  const zoneOf = ({ container }: Workload) => container.env?.find(({ name }) => name === 'TZ')?.value;
   return ofVerb('run').flatMap((run) => [
+    ...complain(run.cron?.timeZone !== zoneOf(run), 'days are counted by another clock than the schedule has'),
     ...complain(desks.length !== 1, 'there is no desk'),
     ...desks.flatMap((desk) => listLacking(desk, run).map((secret) => `the run has ${secret}, and the desk has not`)),
     ...ofVerb('work').flatMap((worker) => [
@@ -189,10 +193,12 @@ function checkAgreement(manifests: readonly Manifest[], workloads: readonly Work
   ]);
 }
 
-/** Secrets of the other that this one does not have, as variables and as files. */
+/** Secrets and variables of the other that this one does not have. */
 function listLacking(one: Workload, other: Workload): string[] {
   const listSecrets = ({ container, pod }: Workload) => [
-    ...(container.env ?? []).map(({ name, valueFrom }) => `${name} of ${valueFrom?.secretKeyRef?.name}`),
+    ...(container.env ?? []).map(
+      ({ name, value, valueFrom }) => `${name} of ${value ?? valueFrom?.secretKeyRef?.name}`,
+    ),
     ...(container.volumeMounts ?? []).flatMap(({ name, mountPath }) => {
       const secret = pod.volumes?.find((volume) => volume.name === name)?.secret;
       return secret === undefined ? [] : [`${mountPath} of ${secret.secretName}`];

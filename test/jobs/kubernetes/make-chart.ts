@@ -65,6 +65,7 @@ function writeTemplate(manifest: Manifest): string {
     workload.container.image = '@image@';
     if (workload.cron !== undefined && !isByHand(workload))
       Object.assign(workload.cron, { schedule: '@schedule@', timeZone: '@timeZone@' });
+    Object.assign(workload.container.env?.find(({ name }) => name === 'TZ') ?? {}, { value: '@timeZone@' });
     for (const { configMap } of workload.pod.volumes ?? []) if (configMap !== undefined) configMap.name += '-@digest@';
   }
   if (copy.kind === 'ConfigMap') {
