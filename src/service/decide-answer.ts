@@ -1,6 +1,14 @@
 import type { Area } from '../domain/areas.js';
 import { REFUSED_IN_BETWEEN } from '../domain/service-facts.js';
-import { type Answer, isKeyFault, isOwnError, isResendTooEarly, type Response, readRetryAfterMs } from './answer.js';
+import {
+  type Answer,
+  isKeyFault,
+  isOwnError,
+  isResendTooEarly,
+  type Response,
+  readErrorBody,
+  readRetryAfterMs,
+} from './answer.js';
 
 /** What an answer means for its request. Rows of a 2xx are read by the step's kind. */
 export type Decision =
@@ -68,7 +76,9 @@ function decideError(answer: Response, { area, isRepeatable, trustUnavailable, n
   const why = isOwn ? `HTTP ${status}` : `HTTP ${status} without the service's error body`;
   if (isOwn && isResendTooEarly(answer)) return { kind: 'refused', status };
   if (status === 401 || status === 403 || (isOwn && isKeyFault(answer))) {
-    return { kind: 'stop', reason: 'unauthorized', why, mayHaveBeenProcessed: !isOwn };
+    // Its own words say what it minds, which need not be the key.
+    const said = isOwn ? `HTTP ${status}: ${readErrorBody(answer).message}` : why;
+    return { kind: 'stop', reason: 'unauthorized', why: said, mayHaveBeenProcessed: !isOwn };
   }
   if (status === 429 || status === 503) {
     const retryAfterMs = readRetryAfterMs(answer, nowMs);
@@ -99,7 +109,7 @@ export function explainStop(
   area: Area,
 ): string {
   if (reason === 'request-refused') return why;
-  if (reason === 'unauthorized' && !mayHaveBeenProcessed) return `${describeWrongKey(area)} (${why} from the service)`;
+  if (reason === 'unauthorized' && !mayHaveBeenProcessed) return `${describeWrongKey(area)} (${why})`;
   if (reason === 'redirected') return `${why} from the service`;
   return `${why}: ${REFUSED_IN_BETWEEN}`;
 }

@@ -124,7 +124,7 @@ describe('an answer that a person must look at', () => {
     const { end, summary, service } = await sendThrough((_sent, count) =>
       count === 1 ? undefined : response(status, OWN),
     );
-    const why = `HTTP ${status} from the service`;
+    const why = `HTTP ${status}: ${OWN.message}`;
     expect(end).toEqual({ reason, detail: `the API key of sms is wrong or not of this account (${why})` });
     expect(service.accepted).toHaveLength(10);
     expect(summary).toMatchObject({ exitCode: 4, balance: { accepted: 10, unprocessed: 290, inDoubt: 0 } });
