@@ -29,7 +29,7 @@ export interface PrintedProblem {
 /** A command that was started for a campaign, as far as it has come. */
 export interface Started {
   readonly jobSha256: string;
-  readonly run: string | undefined;
+  readonly about: string | undefined;
   readonly isAtWork: boolean;
   readonly printed: Printed | undefined;
 }
@@ -45,8 +45,8 @@ export interface CommandToStart extends ShortCommand {
   /** What is started in place of the verb whose output it is, such as `retry` where a plan is made. */
   readonly verb?: string;
   readonly jobSha256: string;
-  /** Of which run, where what it says is of no other. */
-  readonly run?: string;
+  /** Of which run it is, where what it says is of no other; of a test, the numbers as they were typed. */
+  readonly about?: string;
 }
 
 type CommandsEnv = Pick<Env, 'files' | 'owner' | 'isProcessAlive' | 'spawn'>;
@@ -72,7 +72,7 @@ export class Commands {
 
   /** `state`: the directory that has its output, of one of a verb at a time: false where that is at work. */
   async start(state: string, slot: string, command: CommandToStart): Promise<boolean> {
-    const { actor, directory, verb = slot, args, jobSha256, run } = command;
+    const { actor, directory, verb = slot, args, jobSha256, about } = command;
     const path = join(state, slot);
     const before = await this.find(state, slot);
     if (before?.isAtWork === true) return false;
@@ -88,7 +88,7 @@ export class Commands {
       child.once('exit', () => this.#children.delete(child));
       await this.#env.files.writeWhole(
         `${path}.json`,
-        JSON.stringify({ pid: child.pid, host: this.#env.owner.host, jobSha256, run }),
+        JSON.stringify({ pid: child.pid, host: this.#env.owner.host, jobSha256, about }),
       );
       return true;
     } finally {
@@ -119,12 +119,12 @@ export class Commands {
     const started = readKept(await this.#env.files.readText(join(state, `${verb}.json`)));
     if (started === undefined) return undefined;
     // On another boot, or another machine, the id is that of another process.
-    const { pid, host, jobSha256, run } = started;
+    const { pid, host, jobSha256, about } = started;
     // Asked before the output is read: what it printed last is in it.
     const isAlive = host === this.#env.owner.host && this.#env.isProcessAlive(pid);
     const out = await readFile(join(state, `${verb}.out`), 'utf8').catch(() => '');
     const isAtWork = isAlive && !out.endsWith('\n');
-    return { jobSha256, run, isAtWork, printed: isAtWork ? undefined : (readKept(out) ?? UNSAID) };
+    return { jobSha256, about, isAtWork, printed: isAtWork ? undefined : (readKept(out) ?? UNSAID) };
   }
 
   #spawn(args: readonly string[], options: SpawnOptions, actor: ShortCommand['actor']) {

@@ -4,14 +4,9 @@ import { lockDepsOf } from '../command/env.js';
 import { findNewestRun, openNamedRun } from '../command/run-directory.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { countOf } from '../domain/count-of.js';
-import { guessNumber } from '../guess/guess-number.js';
-import { joinSamples, listFilled } from '../guess/sampled-rows.js';
-import { readHeads } from '../input/read-heads.js';
 import { loadJob } from '../job/load.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
-import { findColumn } from '../normalize/columns.js';
-import { normalizeCountry } from '../normalize/country.js';
 import { JOURNAL_FILE, type Plan, readPlan, totalOf } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { readApprovals } from '../registry/approvals.js';
@@ -25,39 +20,6 @@ import { readLockOwner } from '../storage/lock.js';
 import { describeProgress } from '../texts/run-progress.js';
 import { countToSend, listSendingFacts } from '../texts/sending-question.js';
 import { type CampaignFolder, jobFileOf } from './campaign.js';
-import type { ColumnsShown } from './pages/campaign-pages.js';
-
-/** What a campaign's file has, and what may be its numbers. `written`: in a form that is not saved yet. */
-export async function readColumns(
-  { directory, job, file = '', sheet }: CampaignFolder,
-  files: Files,
-  written: Readonly<Record<string, unknown>> = {},
-): Promise<ColumnsShown> {
-  const stated = { encoding: undefined, sheet };
-  const heads = await readHeads([file], { jobDirectory: directory, disk: files, stated });
-  const sample = joinSamples(heads.files);
-  const country = written.country ?? job?.country;
-  const named = normalizeCountry(String(country ?? ''));
-  const guess = (destination: string | undefined) => {
-    const choice = { destination, country: named.ok ? named.country : undefined };
-    const search = guessNumber(sample, choice);
-    return search.kind === 'none' ? [] : search.kind === 'found' ? [search.number] : search.columns;
-  };
-  const found = guess(undefined);
-  const only = found.length === 1 ? found[0] : undefined;
-  const chosen = String(written.destination ?? job?.destination ?? only?.column ?? '');
-  const at = findColumn(sample.columns, chosen);
-  const own = at === undefined ? [] : guess(chosen);
-  return {
-    columns: sample.columns,
-    samples: sample.columns.map((_, at) => listFilled(sample, at).slice(0, 3)),
-    rows: sample.rows.length,
-    numbers: [...own, ...found.filter(({ column }) => column !== own[0]?.column)],
-    filled: at === undefined ? 0 : listFilled(sample, at).length,
-    chosen,
-    country: String(country ?? only?.country ?? ''),
-  };
-}
 
 /** A plan, as a person confirms it. */
 export type Checked = Awaited<ReturnType<typeof readChecked>>;

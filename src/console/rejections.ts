@@ -1,16 +1,22 @@
 import { join } from 'node:path';
+import { UserError } from '../domain/errors.js';
 import { readKept, remember } from '../domain/is-object.js';
 import type { Cell } from '../domain/row.js';
+import { listInputs } from '../input/inputs.js';
+import { readRecords } from '../input/records.js';
 import { maskNumbers } from '../normalize/mask.js';
-import { JOURNAL_FILE } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { describeExpected } from '../plan/reasons.js';
 import type { PlanAt } from '../plan/reimport/named-rows.js';
+import { findRefusal } from '../plan/reimport/own-outputs.js';
 import { findRelated } from '../registry/report-campaign.js';
 import { createLineFormat, type OutputForm } from '../report/output-format.js';
 import { outputCells, outputColumns } from '../report/rows.js';
 import { listOthers, type RejectedRow, readLeft } from '../retry/left-rows.js';
 import type { Files } from '../storage/files.js';
 import { splitPieces } from '../storage/split-lines.js';
+import type { CampaignFolder } from './campaign.js';
+import type { Wrong } from './pages/wrong.js';
 import { writePieces } from './uploads.js';
 
 /** Rows of a plan or a run, and of the runs whose rows it re-imported or retried, that are left to fix. */
@@ -178,4 +184,36 @@ function readLine(line: Buffer): RejectedRow {
 
 function startOf(code: string): string {
   return `[${JSON.stringify(code)},`;
+}
+
+/** A file, or the first of the campaign, as the step reads it, up to its header. */
+export async function readSheetHeader(
+  { directory }: CampaignFolder,
+  plan: Plan,
+  given?: { path: string; shown: string },
+) {
+  const [step] = plan.job.steps;
+  if (step?.kind !== 'sms') return undefined;
+  const [file] = await listInputs([given?.path ?? step.input.files[0] ?? ''], directory);
+  const records = file && readRecords({ ...file, ...given }, step.input);
+  await records?.open();
+  await records?.close();
+  return records;
+}
+
+/** Why a file is not the rejections, corrected. */
+export async function findFault(...given: Required<Parameters<typeof readSheetHeader>>): Promise<Wrong | undefined> {
+  try {
+    const records = await readSheetHeader(...given);
+    if (records === undefined) return { message: 'The file cannot be read' };
+    const [own] = records.ownColumns;
+    if (own !== undefined) return findRefusal(own, 'sms');
+    return {
+      message: 'It is not the spreadsheet of this page: its columns that begin with _ are missing',
+      hint: 'Download it here, correct it, and save it with all of its columns.',
+    };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return { message: error.message, hint: error.hint ?? null };
+  }
 }

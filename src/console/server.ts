@@ -17,10 +17,12 @@ import {
   writeCookie,
 } from './access.js';
 import { CONSOLE_SCRIPT, CONSOLE_STYLE } from './assets.js';
-import { AudienceDesk } from './audience-desk.js';
 import { Campaigns } from './campaign.js';
-import { CampaignDesk } from './campaign-desk.js';
 import { Commands } from './commands.js';
+import { AudienceDesk } from './pages/audience-desk.js';
+import { CampaignDesk } from './pages/campaign-desk.js';
+import { CheckDesk } from './pages/check-desk.js';
+import { ColumnsDesk } from './pages/columns-desk.js';
 import {
   type CampaignRequest,
   type FormFields,
@@ -30,15 +32,16 @@ import {
   type PageRequest,
   type Respond,
   unlessHandWritten,
-} from './desk.js';
-import { FixDesk } from './fix-desk.js';
-import { HomeDesk } from './home-desk.js';
+} from './pages/desk.js';
+import { FixDesk } from './pages/fix-desk.js';
+import { HomeDesk } from './pages/home-desk.js';
 import { type PageAnswer, refusedPage, signInPage } from './pages/layout.js';
+import { MessageDesk } from './pages/message-desk.js';
+import { RepairDesk } from './pages/repair-desk.js';
+import { RunDesk } from './pages/run-desk.js';
+import { TimingDesk } from './pages/timing-desk.js';
 import { sayPlainly } from './pages/wrong.js';
-import { RepairDesk } from './repair-desk.js';
-import { SendingDesk } from './sending-desk.js';
 import { may, type Role, type Team } from './team.js';
-import { TimingDesk } from './timing-desk.js';
 import { readFileName, SLICE_BYTES } from './uploads.js';
 
 /** Of a form without a script, which has the whole file in one piece. */
@@ -71,9 +74,12 @@ export async function startConsole(
   const campaigns = new Campaigns(directory, context.env.files);
   const home = new HomeDesk(campaigns, commands, context);
   const desk = new CampaignDesk(campaigns, commands, context);
+  const columns = new ColumnsDesk(campaigns, commands, context);
+  const message = new MessageDesk(campaigns, commands, context);
   const audience = new AudienceDesk(campaigns, commands, context);
   const timing = new TimingDesk(campaigns, commands, context);
-  const sending = new SendingDesk(campaigns, commands, context);
+  const checking = new CheckDesk(campaigns, commands, context);
+  const running = new RunDesk(campaigns, commands, context);
   const repair = new RepairDesk(campaigns, commands, context);
   const fixing = new FixDesk(campaigns, commands, context);
   const routerOptions = { maxParamLength: 300 };
@@ -174,33 +180,33 @@ export async function startConsole(
   onForm('/people/opt', (asked) => home.optPerson(asked));
   onPage('/settings', (asked) => home.showSettings(asked, team));
   campaign.page('', (asked) => desk.showTasks(asked));
-  campaign.page('/file', (asked) => desk.showFile(asked));
-  draft.form('/file', (asked) => desk.chooseFile(asked));
-  campaign.page('/slices', (asked) => desk.findUpload(asked));
-  campaign.page('/columns', (asked) => desk.showColumns(asked));
-  draft.form('/columns', (asked) => desk.chooseColumn(asked));
-  edited.page('/message', (asked) => desk.showMessage(asked));
-  saved.form('/message', (asked) => desk.writeMessage(asked));
+  campaign.page('/file', (asked) => columns.showFile(asked));
+  draft.form('/file', (asked) => columns.chooseFile(asked));
+  campaign.page('/slices', (asked) => columns.findUpload(asked));
+  campaign.page('/columns', (asked) => columns.showColumns(asked));
+  draft.form('/columns', (asked) => columns.chooseColumn(asked));
+  edited.page('/message', (asked) => message.showMessage(asked));
+  saved.form('/message', (asked) => message.writeMessage(asked));
   edited.page('/who', (asked) => audience.showWho(asked));
   saved.form('/who', (asked) => audience.write(asked));
   edited.page('/when', (asked) => timing.showWhen(asked));
   saved.form('/when', (asked) => timing.write(asked));
   job.form('/live', (asked) => desk.makeLive(asked));
-  job.page('/test', (asked) => sending.showTest(asked));
-  job.form('/test', (asked) => sending.test(asked));
-  job.page('/check', (asked) => sending.showCheck(asked));
-  job.form('/check', (asked) => sending.check(asked));
-  job.form('/send', (asked) => sending.send(asked));
-  job.page('/run', (asked) => sending.showRun(asked));
-  campaign.form('/stop', (asked) => sending.stop(asked));
-  job.form('/go-on', (asked) => sending.goOn(asked));
-  campaign.page('/out/:output', (asked) => sending.openOutput(asked));
+  job.page('/test', (asked) => checking.showTest(asked));
+  job.form('/test', (asked) => checking.test(asked));
+  job.page('/check', (asked) => checking.showCheck(asked));
+  job.form('/check', (asked) => checking.check(asked));
+  job.form('/send', (asked) => checking.send(asked));
+  job.page('/run', (asked) => running.showRun(asked));
+  campaign.form('/stop', (asked) => running.stop(asked));
+  job.form('/go-on', (asked) => running.goOn(asked));
+  campaign.page('/out/:output', (asked) => running.openOutput(asked));
   // A look writes down what is left, for the forms.
   onPage('/c/:name/fix', inTurn(within((asked) => fixing.show(asked))));
-  campaign.form('/fix', (asked) => fixing.save(asked));
-  campaign.form('/fix/put', (asked) => fixing.putBack(asked));
-  campaign.form('/fix/check', (asked) => fixing.check(asked));
-  campaign.form('/fix/upload', (asked) => fixing.upload(asked));
+  draft.form('/fix', (asked) => fixing.save(asked));
+  draft.form('/fix/put', (asked) => fixing.putBack(asked));
+  draft.form('/fix/check', (asked) => fixing.check(asked));
+  draft.form('/fix/upload', (asked) => fixing.upload(asked));
   onPage('/c/:name/fix.csv', inTurn(within((asked) => fixing.download(asked))));
   campaign.page('/doubt', (asked) => repair.showDoubt(asked));
   campaign.form('/doubt', (asked) => repair.decide(asked));
@@ -211,7 +217,7 @@ export async function startConsole(
   app.put('/c/:name/slices', { bodyLimit: SLICE_BYTES }, async (request, reply) => {
     const session = sessionOf(request);
     const asked = readAsked(request, request.query as FormFields, session);
-    const take = within((of) => desk.takeSlice(of, request.body as Buffer));
+    const take = within((of) => columns.takeSlice(of, request.body as Buffer));
     const refused = refuseVisit(session, request.headers['x-volley-token'], 'author');
     return sendPage(reply, refused ?? (await take(asked)));
   });

@@ -213,7 +213,8 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     console.changeJob('real-live', () => whole);
     const { plan } = await console.check('real-live');
     await console.post('/c/real-live/send', { plan, count: '2' });
-    expect(textOf(await console.ended('real-live'))).toContain('NO_SUCH_KEY is not set');
+    expect((await console.ended('real-live')).to).toBe('/c/real-live/check');
+    expectSaid(await console.ask('/c/real-live/check'), 422, 'NO_SUCH_KEY is not set');
   });
 
   test('notices two who edit, and a check that the campaign was changed after', async () => {

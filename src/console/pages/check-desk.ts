@@ -1,35 +1,162 @@
-import { countOf, format } from '../../domain/count-of.js';
+import { countOf, format, listNonZero } from '../../domain/count-of.js';
 import { quoteWord } from '../../domain/errors.js';
+import type { Balance } from '../../domain/row.js';
 import { formatZoned } from '../../domain/stated-time.js';
 import { foldPerson } from '../../job/schema/approvers.js';
+import { normalizeNumber, splitNumbers } from '../../normalize/number/number.js';
 import { type Plan, totalOf } from '../../plan/format/plan-file.js';
 import { findNight } from '../../plan/time-faults.js';
 import { listApproveFlags } from '../../registry/approvals.js';
-import type { CampaignReport } from '../../registry/report-campaign.js';
 import { describeHad, listProblems } from '../../report/account.js';
-import { renderOutcomeBar, renderShare } from '../../report/page/charts.js';
-import { listStages, renderFunnel } from '../../report/page/funnel-section.js';
+import { renderShare } from '../../report/page/charts.js';
+import { listStages } from '../../report/page/funnel-section.js';
 import { type Html, html, NOTHING, nameStep, renderTable } from '../../report/page/html.js';
-import { renderCampaign } from '../../report/page/other-runs.js';
-import { renderReasons } from '../../report/page/page-sections.js';
-import { chooseZone, describeRun } from '../../report/page/sentence.js';
+import { chooseZone } from '../../report/page/sentence.js';
 import { describeSpecialCharacters } from '../../report/special-characters.js';
-import type { Summary } from '../../report/summary.js';
-import { type Checked, countWaiting, type EarlierRun, type FoundRun } from '../reading.js';
-import { renderUnasked } from './audience-pages.js';
+import { findUnasked } from '../audience.js';
+import { type CampaignFolder, jobFileOf } from '../campaign.js';
+import type { Started } from '../commands.js';
+import { type Checked, countWaiting, type EarlierRun, findRun, listEarlier } from '../reading.js';
+import { readSample, renderUnasked } from './audience-desk.js';
+import { askFor, Desk, fieldText, isTyped, type JobRequest, viewOf } from './desk.js';
 import { renderCount, renderField, renderForm, renderHidden, renderSelect } from './forms.js';
-import { type PageAnswer, renderItems, renderLeaving, renderPage, renderPhone, WORK } from './layout.js';
-import { renderLeft } from './repair-pages.js';
-import { sayPlainly, type View } from './wrong.js';
+import { type PageAnswer, renderPage, renderPhone, WORK, waitPage } from './layout.js';
+import { type View, type Wrong, wrongOf } from './wrong.js';
 
-export const TEST_ROWS: readonly (readonly [flag: string, title: string])[] = [
+/** A test to own phones, the check of a campaign, and its sending once its number is typed, or another person approved it. */
+export class CheckDesk extends Desk {
+  async showTest(asked: JobRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
+    const { isAtWork, about, printed } = (await this.started(asked.name, 'test')) ?? {};
+    if (isAtWork === true) return waitPage(viewOf(asked), 'test');
+    const previewed = await this.runHere(asked, 'preview', jobFileOf(asked.campaign), '--count', '1');
+    const [row] = (previewed.rows ?? []) as readonly { price?: { amount: string | null; currency: string } }[];
+    const amount = row?.price?.amount ?? undefined;
+    const all = wrong.length > 0 ? wrong : wrongOf(printed, 'to');
+    return testPage(viewOf(asked, all), {
+      numbers: String(asked.fields.to ?? about ?? asked.job.testNumbers),
+      last: String(printed?.plan ?? ''),
+      price: amount === undefined ? undefined : `${amount} ${row?.price?.currency}`,
+      said: printed?.balance === undefined ? undefined : describeTest(printed.balance as Balance),
+    });
+  }
+
+  /** Of the plan that was checked, where the campaign was not changed since: then it counts where a job asks for a test. */
+  async test(asked: JobRequest): Promise<PageAnswer> {
+    const { campaign, fields } = asked;
+    const [to, row] = [fieldText(asked, 'to'), fieldText(asked, 'row')];
+    const wrong = refuseNumbers(to, asked.job.country);
+    if (wrong.length > 0) return this.showTest(asked, wrong);
+    if (asked.job.message === '') return this.showTest(asked, [UNWRITTEN]);
+    const before = await this.started(asked.name, 'test');
+    if (before !== undefined && fields.last !== String(before.printed?.plan ?? ''))
+      return { to: `/c/${asked.name}/test` };
+    const { checked } = await this.checked(campaign);
+    const of = checked?.isStale === false ? checked.directory : jobFileOf(campaign);
+    const choice = TEST_ROWS.some(([flag]) => flag !== '' && flag === row) ? [`--${row}`] : [];
+    return this.start(asked, 'test', { about: to, args: [of, `--to=${to}`, ...choice] });
+  }
+
+  async showCheck(asked: JobRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
+    const { started, checked } = await this.checked(asked.campaign);
+    if (started?.isAtWork === true) return waitPage(viewOf(asked), 'plan');
+    const applied = await this.started(asked.name, 'apply');
+    const isRefused = checked?.isBegun === false && applied?.about === checked.plan.id;
+    const faults = isRefused ? wrongOf(applied.printed) : listFaults(started, asked.campaign);
+    const run = checked === undefined ? undefined : await findRun(asked.campaign, this.context);
+    const whole = await this.readWhole(asked.name, run);
+    const sample = checked && (await readSample(asked, this.files).catch(() => undefined));
+    const last = whole?.summary ?? run?.summary;
+    const earlier = run === undefined ? [] : await listEarlier(this.files, run, whole);
+    const accepted = earlier.reduce((sum, each) => sum + each.accepted, last?.balance.accepted ?? 0);
+    return checkPage(viewOf(asked, [...wrong, ...faults]), {
+      unasked: findUnasked(sample, asked.job.ticked),
+      checked,
+      before: last?.startedAt == null ? undefined : { accepted, since: earlier.at(-1)?.since ?? last.startedAt },
+      nowMs: this.context.env.clock.now(),
+    });
+  }
+
+  async check(asked: JobRequest): Promise<PageAnswer> {
+    const { campaign, job } = asked;
+    if (asked.user !== undefined && !job.isSandbox && !job.asksApproval) return this.showCheck(asked, [ALONE]);
+    if (job.message === '') return this.showCheck(asked, [UNWRITTEN]);
+    return this.start(asked, 'plan', { args: [jobFileOf(campaign)] });
+  }
+
+  async send(asked: JobRequest): Promise<PageAnswer> {
+    const { checked } = await this.checked(asked.campaign);
+    const run = await findRun(asked.campaign, this.context);
+    // A second click, a reload: it is on its way.
+    if (run !== undefined && checked !== undefined && run.plan.id === checked.plan.id)
+      return { to: `/c/${asked.name}/run` };
+    if (checked?.count === undefined || checked.isStale || asked.fields.plan !== checked.planSha256) {
+      const message = 'This is another plan now. Look at it, and type its number.';
+      return this.showCheck(asked, [{ message, status: 409 }]);
+    }
+    if (!isTyped(asked, checked.count)) return this.showCheck(asked, [askFor(checked.count)]);
+    return (await this.#approve(asked, checked)) ?? this.apply(asked, checked.directory, checked.plan.id);
+  }
+
+  async #approve(asked: JobRequest, checked: Checked): Promise<PageAnswer | undefined> {
+    const next = whatNext(asked, checked);
+    const refuse = (wrong: Wrong) => this.showCheck(asked, [{ ...wrong, status: 403 }]);
+    // Whatever made the plan: a check, corrected rows, a retry.
+    if (asked.user !== undefined && !checked.plan.job.service.sandbox && checked.approvals.required === 0)
+      return refuse(ALONE);
+    if (next === 'send') return undefined;
+    if (next === 'ask') return refuse({ message: 'Another person approves this plan' });
+    const printed = await this.run(asked, 'approve', checked.directory, '--confirm', checked.planSha256);
+    if (printed.exitCode !== 0) return this.showCheck(asked, wrongOf(printed));
+    await this.note(asked, 'approved it');
+    return printed.state === 'approved' ? undefined : { to: `/c/${asked.name}/check` };
+  }
+}
+
+/** Each that is none is named: what is typed by hand has slips. */
+function refuseNumbers(to: string, country: string): Wrong[] {
+  const numbers = splitNumbers(to);
+  if (numbers.length === 0) return [{ message: 'Give a number of your own', field: 'to' }];
+  const wrong = numbers.filter((each) => ![undefined, country].some((of) => normalizeNumber(each, of || undefined).ok));
+  const hint = 'With + and its country code it is clear.';
+  return wrong.map((each) => ({ message: `“${each}” is not a phone number`, hint, field: 'to' }));
+}
+
+function describeTest({ accepted, rejected, inDoubt }: Balance): string {
+  const others = listNonZero({ rejected, 'in doubt': inDoubt });
+  return `The last test: ${[`${countOf(accepted, 'message')} accepted`, ...others].join(', ')}.`;
+}
+
+const UNWRITTEN: Wrong = {
+  message: 'The message is not written yet',
+  hint: 'Write it, and whom it is from, on its page Message.',
+};
+
+/** Where several people share a console. */
+const ALONE: Wrong = {
+  message: 'This campaign is live, and asks for no approval by another person',
+  hint: '“Make a live copy” makes one that does. Or ask the person who wrote its job file to add `guards: { requireApproval: 1 }`, and check it again.',
+};
+
+/** What a check found wrong with the job or its files, unless the job was changed since. */
+function listFaults(started: Started | undefined, { job }: CampaignFolder): Wrong[] {
+  if (started?.printed === undefined || started.jobSha256 !== job?.sha256) return [];
+  if (started.printed.state === 'nothing-new')
+    return [
+      { message: 'All rows of this file were sent already.', hint: 'Choose another file to send to more people.' },
+    ];
+  if (started.printed.state === 'nothing-to-retry')
+    return [{ message: 'None of these is left to send: another plan has them.' }];
+  return wrongOf(started.printed);
+}
+
+const TEST_ROWS: readonly (readonly [flag: string, title: string])[] = [
   ['', 'the first that is sent'],
   ['longest', 'the longest'],
   ['ucs2', 'with a special character (fewer letters fit)'],
 ];
 
 /** `last`: the test before, as who presses twice sends one. `price`: such as `0.04 EUR`, of a message; undefined without prices. */
-export function testPage(
+function testPage(
   view: View,
   shown: { numbers: string; last: string; price: string | undefined; said: string | undefined },
 ): PageAnswer {
@@ -55,7 +182,7 @@ export function testPage(
 type Before = Pick<EarlierRun, 'accepted' | 'since'> | undefined;
 
 /** `checked`: undefined before the first check. `before`: what the campaign has sent so far. */
-export function checkPage(
+function checkPage(
   view: View,
   shown: { checked: Checked | undefined; before: Before; unasked: readonly string[]; nowMs: number },
 ): PageAnswer {
@@ -124,7 +251,7 @@ function renderSend(view: View, checked: Checked): Html {
 }
 
 /** What the person who looks at a plan can do with it. */
-export function whatNext(
+function whatNext(
   { user }: Pick<View, 'user'>,
   { plan, approvals }: Pick<Checked, 'plan' | 'approvals'>,
 ): 'send' | 'approve' | 'ask' {
@@ -152,68 +279,4 @@ function renderStep(step: Plan['steps'][number], plan: Plan): Html {
 ${renderTable({ name: named('from the rows read to those that are sent'), columns: [from, '#rows', 'of those read', 'left out, and why'] }, lines)}
 ${problems.length === 0 ? NOTHING : html`<h2>Problems</h2><p>These rows get nothing; the others go.${plan.steps.length === 1 ? html` <a href="fix">Fix them here</a>.` : NOTHING}</p>${renderTable({ name: named('problems'), columns: ['problem', '#rows', 'the first of them', 'what to do'] }, problems)}`}
 ${examples.length === 0 ? NOTHING : html`<h2>The first messages</h2>${messages}`}`;
-}
-
-/** `whole`: of all runs of the campaign that share rows. `isOne`: the page is about one of them all the same. `waiting`: messages that are checked, and not sent. */
-type ShownRun = FoundRun & {
-  readonly whole?: CampaignReport | undefined;
-  readonly isOne?: boolean;
-  readonly waiting?: number;
-  readonly earlier?: readonly EarlierRun[];
-};
-
-export function runPage(view: View, run: ShownRun): PageAnswer {
-  const { runner, summary, plan } = run;
-  if (summary !== undefined && runner === undefined) return endPage(view, { ...run, summary });
-  const id = html`<p class="dim">Run ${plan.id}.</p>`;
-  const { command } = WORK.apply;
-  if (runner !== undefined) {
-    const stop = runner.isHere ? renderForm(view, 'stop', html`<button>Stop for now</button>`) : NOTHING;
-    const body = html`${stop}<p>At the end the report stands here.</p>${renderLeaving(view)}${id}`;
-    return renderPage(view, { title: 'Sending', live: { work: 'apply', said: run.said }, body, command });
-  }
-  const title = run.isFinished ? 'Sent' : 'Stopped';
-  const body = html`<h1>${title}</h1><p class="lead" role="status">${run.said}</p>${renderOutcomeBar(run.balance)}${renderMore(view, run)}${id}`;
-  return renderPage(view, { title, body, command });
-}
-
-function endPage(view: View, run: ShownRun & { readonly summary: Summary }): PageAnswer {
-  const { rest, outputs, whole, isOne, waiting = 0, earlier = [] } = run;
-  const shown = isOne ? undefined : whole;
-  const { runs = [run], summary = run.summary } = shown ?? {};
-  const { plan = run.plan } = runs[0] ?? {};
-  const [first = '', ...others] = describeRun(summary, plan).map((each) => sayPlainly(each));
-  const isOpen = run.summary.state !== 'finished' && run.summary.balance.unprocessed > 0;
-  const title = rest?.isSample === true ? 'The sample is sent' : isOpen ? 'Stopped' : 'Report';
-  const more = rest !== undefined || isOpen ? renderMore(view, run) : NOTHING;
-  const at = (output: string) => html`${view.at}/out/${output}?run=${run.plan.id}`;
-  const files = outputs
-    .filter((each) => each.endsWith('.csv'))
-    .map((each) => html`<a href="${at(each)}" download>${each}</a>`);
-  const page = html`<a href="${at(shown === undefined ? 'report.html' : 'campaign.html')}">The report as one page</a>`;
-  const pageOf = (id: string) => `${view.at}/run?run=${id}`;
-  const zone = chooseZone(summary, plan);
-  const list = shown === undefined ? NOTHING : renderCampaign(shown, zone, pageOf);
-  const before = earlier.map(
-    ({ run: id, since, accepted }) =>
-      html`<a href="${pageOf(id)}">${formatZoned(Date.parse(since), zone)}</a>: ${format(accepted)} accepted`,
-  );
-  return renderPage(view, {
-    title,
-    body: html`<h1>${title}</h1>${isOne && whole ? html`<p>Of one run. <a href="${view.at}/run">The whole campaign</a></p>` : NOTHING}<p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, runs, { all: whole?.summary ?? run.summary, nowMs: run.nowMs, waiting })}
-${renderFunnel(summary)}${renderReasons(summary)}${list}${isOne || before.length === 0 ? NOTHING : html`<h2>Sent before, from other rows</h2>${renderItems(before)}`}
-<h2>Files</h2>${renderItems([page, ...(shown === undefined ? files : [html`The files of each run are on its page.`])])}`,
-    command: `volley report job.yaml${shown === undefined ? '' : ' --campaign'}`,
-  });
-}
-
-function renderMore(view: View, { plan, rest, balance: { unprocessed }, isFinished }: FoundRun): Html {
-  const id = renderHidden('run', plan.id);
-  const left = isFinished
-    ? 'Its report is not written yet. Going on writes it, and sends nothing.'
-    : `${countOf(unprocessed, 'row')} not sent yet. Going on sends only ${unprocessed === 1 ? 'that' : 'those'}.`;
-  if (rest === undefined) return html`<p>${left}</p>${renderForm(view, 'go-on', html`${id}<button>Go on</button>`)}`;
-  const { stage, why, count } = rest;
-  const field = html`${id}${renderHidden('stage', stage)}${renderCount(view, `Type ${count} to send the rest`)}<button>Send the rest</button>`;
-  return html`<p class="note">${why}.</p><p>The rest waits for you: look at how it went, then send it, or leave it.</p>${renderForm(view, 'go-on', field)}`;
 }

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Document } from 'yaml';
-import type { Context } from '../command/context.js';
-import { type CampaignReport, readCampaignReport } from '../registry/report-campaign.js';
-import type { Files } from '../storage/files.js';
-import type { Visit } from './access.js';
-import { type CampaignFolder, type CampaignJob, type Campaigns, jobFileOf } from './campaign.js';
-import type { Commands, CommandToStart, Printed, Started } from './commands.js';
-import { handWrittenPage } from './pages/campaign-pages.js';
-import { type PageAnswer, WORK, type Work } from './pages/layout.js';
-import type { View, Wrong } from './pages/wrong.js';
-import { type FoundRun, readChecked } from './reading.js';
+import type { Context } from '../../command/context.js';
+import { type CampaignReport, readCampaignReport } from '../../registry/report-campaign.js';
+import { html } from '../../report/page/html.js';
+import type { Files } from '../../storage/files.js';
+import type { Visit } from '../access.js';
+import { type CampaignFolder, type CampaignJob, type Campaigns, jobFileOf } from '../campaign.js';
+import type { Commands, CommandToStart, Printed, Started } from '../commands.js';
+import { type FoundRun, readChecked } from '../reading.js';
+import { type PageAnswer, renderPage, WORK, type Work } from './layout.js';
+import type { View, Wrong } from './wrong.js';
 
 /** What a form or a query says. */
 export type FormFields = Readonly<Record<string, unknown>>;
@@ -46,6 +46,14 @@ export function givenJob(act: Respond<JobRequest>): Respond<CampaignRequest> {
 export function unlessHandWritten<Request extends CampaignRequest>(act: Respond<Request>): Respond<Request> {
   return async (asked) =>
     (asked.campaign.job?.unknown.length ?? 0) > 0 ? handWrittenPage(viewOf(asked), asked.campaign) : act(asked);
+}
+
+/** A job that was written by hand: it is shown, and changed where it was written. */
+function handWrittenPage(view: View, { job }: CampaignFolder): PageAnswer {
+  return renderPage(view, {
+    title: 'Written by hand',
+    body: html`<h1>This campaign is changed by hand</h1><p>It has what these pages do not show: ${job?.unknown.join(', ') ?? ''}. It can be checked and sent here; who wrote it changes it, in its file.</p><pre>${job?.text ?? ''}</pre>`,
+  });
 }
 
 /**
@@ -105,12 +113,17 @@ export class Desk {
   }
 
   /** Starts a command, and leads to the page that waits for it. */
-  protected async start(asked: CampaignRequest, work: Work, command: Pick<CommandToStart, 'args' | 'verb' | 'run'>) {
+  protected async start(asked: CampaignRequest, work: Work, command: Pick<CommandToStart, 'args' | 'verb' | 'about'>) {
     const { name, directory, job } = asked.campaign;
-    const about = { actor: asked.user, directory, jobSha256: job?.sha256 ?? '' };
-    const isFirst = await this.commands.start(this.campaigns.stateOf(name), work, { ...about, ...command });
+    const own = { actor: asked.user, directory, jobSha256: job?.sha256 ?? '' };
+    const isFirst = await this.commands.start(this.campaigns.stateOf(name), work, { ...own, ...command });
     if (isFirst) await this.note(asked, WORK[work].did);
     return { to: `/c/${name}/${WORK[work].page}` };
+  }
+
+  /** Sends a plan, or resumes its run. */
+  protected apply(asked: CampaignRequest, directory: string, plan: string, ...more: string[]): Promise<PageAnswer> {
+    return this.start(asked, 'apply', { about: plan, args: [directory, '--confirm', plan, ...more] });
   }
 
   protected started(name: string, work: Work): Promise<Started | undefined> {
@@ -141,6 +154,11 @@ export function fieldText({ fields }: Pick<PageRequest, 'fields'>, name: string)
   return String(fields[name] ?? '').trim();
 }
 
+/** As a form sends it: its line ends are CR LF. */
+export function textOfForm(text: unknown): string {
+  return String(text ?? '').replaceAll(/\r\n?/g, '\n');
+}
+
 /** How many of a list are before its page. */
 export function readFrom(asked: PageRequest): number {
   const from = Number(fieldText(asked, 'from'));
@@ -150,6 +168,11 @@ export function readFrom(asked: PageRequest): number {
 /** Whether a form has the number that is to be typed, in whatever writing. */
 export function isTyped(asked: PageRequest, count: number): boolean {
   return fieldText(asked, 'count').replaceAll(/[\s,.']/g, '') === String(count);
+}
+
+/** Refuses another number than that. */
+export function askFor(count: number): Wrong {
+  return { message: `Type ${count} to send: this is how many get it`, field: 'count' };
 }
 
 export function viewOf(

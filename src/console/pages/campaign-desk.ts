@@ -1,0 +1,110 @@
+import { dirname } from 'node:path';
+import { countOf } from '../../domain/count-of.js';
+import { UserError } from '../../domain/errors.js';
+import { formatZoned, ownZone } from '../../domain/stated-time.js';
+import { type Html, html, NOTHING } from '../../report/page/html.js';
+import { describeWho } from '../audience.js';
+import type { CampaignJob, Deed } from '../campaign.js';
+import { countWaiting, describeRunShortly, findRun } from '../reading.js';
+import { describeTiming } from '../timing.js';
+import { type CampaignRequest, Desk, type JobRequest, viewOf } from './desk.js';
+import { renderForm } from './forms.js';
+import { renderRequest } from './home-desk.js';
+import { type PageAnswer, renderItems, renderPage } from './layout.js';
+import { type View, type Wrong, wrongOf } from './wrong.js';
+
+/** A campaign as a whole: what is done of it and what is next, who did what, and a copy that is sent for real. */
+export class CampaignDesk extends Desk {
+  /** A campaign is on the sandbox or live for good: what is sent for real is a copy. */
+  async makeLive(asked: JobRequest): Promise<PageAnswer> {
+    const { campaign, job } = asked;
+    if (!job.isSandbox) return { to: `/c/${asked.name}` };
+    const { written, faults } = await this.campaigns.readAccount();
+    if (faults.length > 0) {
+      const message = 'Nothing can be sent for real yet: this console has no account to send from';
+      const request = renderRequest(dirname(this.campaigns.directory), faults);
+      return this.showTasks(asked, [{ message, field: 'live' }], request);
+    }
+    const copy = await this.campaigns.copyLive(campaign, written, asked.user === undefined ? 0 : 1);
+    await this.note({ ...asked, name: copy }, `made it of ${asked.name}`);
+    return { to: `/c/${copy}` };
+  }
+
+  async showTasks(asked: CampaignRequest, wrong: readonly Wrong[] = [], request = NOTHING): Promise<PageAnswer> {
+    const { campaign } = asked;
+    const { job, file } = campaign;
+    const key = job?.isSandbox === false ? await this.checkJob(asked) : undefined;
+    const faults = wrongOf(key, undefined, ({ file }) => file?.startsWith('service') === true);
+    // Of a job or a run that cannot be read, its pages are where it is put right.
+    const [run, { checked }] = await Promise.all([findRun(campaign, this.context), this.checked(campaign)]).catch(
+      (error) => {
+        if (!(error instanceof UserError)) throw error;
+        if (faults.length === 0) faults.push({ message: error.message, hint: error.hint ?? null });
+        return [undefined, { checked: undefined }] as const;
+      },
+    );
+    const done = (isDone: boolean) => (isDone ? 'Completed' : 'Not started');
+    const task = (title: string, state: string | undefined, missing = 'choose the column of the numbers'): Task =>
+      state === undefined
+        ? { title, state: `Cannot start yet: ${missing}` }
+        : { title, state, path: title.toLowerCase() };
+    const whole = await this.readWhole(asked.name, run);
+    const sent = run && whole ? describeRunShortly(run, whole) : (run?.said ?? 'Not started');
+    const waiting = run === undefined ? 0 : countWaiting(checked);
+    const tasks = [
+      task('File', done(file !== undefined || job !== undefined)),
+      task('Columns', file && done(job !== undefined), 'add a file'),
+      task('Message', job && done(job.message !== '')),
+      task('Who', job && describeWho(job)),
+      task('When', job && describeTiming(job.timing, ownZone())),
+      task('Test', job && 'On your own phones, if you like'),
+      task('Check', job && done(checked?.isStale === false)),
+      { title: 'Send', state: sent, path: run ? 'run' : checked && 'check' },
+      ...(waiting > 0
+        ? [{ title: 'Send the rest', state: `${countOf(waiting, 'message')} not sent yet`, path: 'check' }]
+        : []),
+    ];
+    const history = await this.campaigns.readHistory(asked.name);
+    return taskPage(viewOf(asked, [...wrong, ...faults]), { job, tasks, history, request });
+  }
+}
+
+interface Task {
+  readonly title: string;
+  readonly state: string;
+  /** Undefined until what must be done before is done. */
+  readonly path?: string | undefined;
+}
+
+interface TasksShown {
+  readonly job: CampaignJob | undefined;
+  readonly tasks: readonly Task[];
+  readonly history: readonly Deed[];
+  /** What is to be asked for before it can be sent for real. */
+  readonly request: Html;
+}
+
+const LAST_DEEDS = 5;
+
+function taskPage(view: View, { job, tasks, history, request }: TasksShown): PageAnswer {
+  const name = view.campaign?.name ?? '';
+  const lines = history.map(
+    ({ at, by, did }) => html`${formatZoned(Date.parse(at), ownZone())}: ${`${by} ${did}`.trim()}`,
+  );
+  const [last, before] = [lines.slice(0, LAST_DEEDS), lines.slice(LAST_DEEDS)];
+  const older = html`<details><summary>${countOf(before.length, 'entry', 'entries')} before</summary>${renderItems(before)}</details>`;
+  const deeds = html`<h2>History</h2>${renderItems(last)}${before.length === 0 ? NOTHING : older}`;
+  const items = tasks.map(
+    ({ title, path, state }) =>
+      html`${path === undefined ? html`<span>${title}</span>` : html`<a href="${view.at}/${path}">${title}</a>`}<span class="state">${state}</span>`,
+  );
+  const live =
+    job?.isSandbox === true
+      ? html`<h2 id="live">Send it for real</h2>${request}<p>This campaign stays on the sandbox. A live copy has the same people, text and times, is sent from your account, and is checked anew.</p>${renderForm(view, 'live', html`<button class="quiet">Make a live copy</button>`)}`
+      : NOTHING;
+  return renderPage(view, {
+    title: name,
+    body: html`<h1>${name}</h1>${renderItems(items, true)}${live}${lines.length === 0 ? NOTHING : deeds}`,
+    command: 'volley status job.yaml',
+  });
+}

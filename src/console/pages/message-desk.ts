@@ -1,0 +1,111 @@
+import { countOf } from '../../domain/count-of.js';
+import { type Html, html } from '../../report/page/html.js';
+import { jobFileOf } from '../campaign.js';
+import { MOST_COLUMNS, readColumns } from './columns-desk.js';
+import { Desk, type JobRequest, textOfForm, viewOf } from './desk.js';
+import { renderField, renderStep } from './forms.js';
+import { type PageAnswer, renderPage, renderPhone } from './layout.js';
+import { conflictOf, markWrong, renderFault, sayPlainly, type View, type Wrong, wrongOf } from './wrong.js';
+
+const SHOWN_ROWS = 3;
+
+/** What a campaign says: it writes the text and the sender, and shows what `volley preview` makes of them. */
+export class MessageDesk extends Desk {
+  async showMessage(asked: JobRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
+    const { campaign, job, fields } = asked;
+    const shown = fields.show === 'longest' || fields.show === 'random' ? fields.show : '';
+    const choice =
+      shown === 'longest' ? ['--longest'] : shown === 'random' ? ['--random', `${this.context.env.random()}`] : [];
+    const args = ['preview', jobFileOf(campaign), '--count', `${SHOWN_ROWS}`, '--show-numbers', ...choice];
+    // For the longest or random ones all rows are read.
+    const printed =
+      job.message === '' ? undefined : await this[choice.length === 0 ? 'runHere' : 'run'](asked, ...args);
+    const rows = printed?.exitCode === 0 ? (printed.rows as readonly PreviewRow[]) : [];
+    const columns = campaign.file === undefined ? [] : (await readColumns(campaign, this.files)).columns;
+    const { sender = job.sender, message = job.message } = fields;
+    const written = { sender: String(sender), message: String(message) };
+    const faults = wrong.length > 0 ? wrong : wrongOf(printed, 'message');
+    const view = viewOf(
+      asked,
+      faults.map((each) => (each.key?.endsWith('source') ? { ...each, field: 'sender' } : each)),
+    );
+    return messagePage(view, { columns, rows, written, shown });
+  }
+
+  async writeMessage(asked: JobRequest): Promise<PageAnswer> {
+    const { job } = asked;
+    const [sender = '', message = ''] = [asked.fields.sender, asked.fields.message].map(textOfForm);
+    const missing = [
+      ...(sender.trim() ? [] : [{ message: 'Say whom it is from', field: 'sender' }]),
+      ...(message.trim() ? [] : [{ message: 'Write the message', field: 'message' }]),
+    ];
+    if (missing.length > 0) return this.showMessage(asked, missing);
+    const conflict = conflictOf('The campaign', `says: “${job.message}”`, 'message');
+    if (asked.fields.sha256 !== job.sha256) return this.showMessage(asked, [conflict]);
+    await this.edit(asked, 'wrote the message', (document) => {
+      document.setIn(['steps', 0, 'template', 'source'], sender);
+      document.setIn(['steps', 0, 'template', 'text'], message);
+    });
+    const isNext =
+      asked.fields.next !== undefined &&
+      (await this.showMessage({ ...asked, job: { ...job, message } })).status !== 422;
+    return { to: `/c/${asked.name}/${isNext ? 'who' : 'message#messages'}` };
+  }
+}
+
+/** A row as `volley preview` prints it. */
+interface PreviewRow {
+  readonly line: number;
+  readonly reason: string | null;
+  readonly sms: {
+    readonly to: string;
+    readonly text: string;
+    readonly parts: number;
+    readonly units: number;
+    readonly ucs2: readonly { readonly character: string; readonly at: number }[];
+  } | null;
+}
+
+function renderPreview({ line, reason, sms }: PreviewRow): Html {
+  if (sms === null) return renderPhone(`Line ${line}`, html`<p>Gets no message: ${sayPlainly(reason ?? '')}</p>`);
+  const [first] = sms.ucs2;
+  const because =
+    first === undefined ? '' : `, shorter ones because of ${first.character.split(' ')[0]}, position ${first.at}`;
+  const said = `line ${line} · ${countOf(sms.units, 'character')} · ${countOf(sms.parts, 'part')}${because}`;
+  return renderPhone(sms.to, html`<blockquote>${sms.text}</blockquote>`, html`<p class="dim">${said}</p>`);
+}
+
+interface MessageShown {
+  readonly columns: readonly string[];
+  readonly rows: readonly PreviewRow[];
+  readonly written: { readonly sender: string; readonly message: string };
+  /** Which rows: the first, unless it is said. */
+  readonly shown: string;
+}
+
+function messagePage(view: View, { columns, rows, written, shown }: MessageShown): PageAnswer {
+  const inserts = columns
+    .slice(0, MOST_COLUMNS)
+    .map(
+      (column) => html`<button type="button" class="quiet" data-insert="${variableOf(column)}">+ ${column}</button> `,
+    );
+  const choices = Object.entries({ '': 'the first', longest: 'the longest', random: 'any' }).map(([choice, title]) =>
+    choice === shown ? html`<b>${title}</b> ` : html`<a href="?show=${choice}#messages">${title}</a> `,
+  );
+  const form = html`${renderField(view, { id: 'sender', label: 'From', hint: 'What the phone shows as sender: 11 letters or digits at most.', value: written.sender, attributes: html` maxlength="32" placeholder="Your company"` })}
+<p class="field"><label for="message">Text</label><span class="hint" id="message-hint">A column in two braces is filled in for each person, such as {{ name | default: 'there' }}.</span>${renderFault(view, 'message')}<textarea id="message" name="message" rows="5" placeholder="Hi {{ name | default: 'there' }}, our sale begins on Friday. Reply STOP to opt out."${markWrong(view, 'message', 'message-hint')}>${html`
+`}${written.message}</textarea></p>
+<p class="inserts" hidden data-script>Insert: ${inserts}</p>`;
+  return renderPage(view, {
+    title: 'Message',
+    body: html`<h1>The message</h1>
+${renderStep(view, 'message', form)}
+<h2 id="messages">As people get it</h2>${written.message === '' ? html`<p>Write it, and it is shown here with the rows of your file.</p>` : html`<p>Rows: ${choices}</p>`}${rows.map(renderPreview)}`,
+    command: 'volley preview job.yaml --longest',
+  });
+}
+
+/** As a text names a column: `{{ first_name }}`, or in brackets where it is written otherwise. */
+function variableOf(column: string): string {
+  return /^[a-z][a-z0-9_]*$/i.test(column) ? `{{ ${column} }}` : `{{ ["${column.replaceAll('"', '')}"] }}`;
+}

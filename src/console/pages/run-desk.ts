@@ -1,0 +1,182 @@
+import { join } from 'node:path';
+import { countOf, format } from '../../domain/count-of.js';
+import { formatZoned } from '../../domain/stated-time.js';
+import { countHad } from '../../plan/had-lookup.js';
+import type { CampaignReport } from '../../registry/report-campaign.js';
+import { EXIT } from '../../report/exit-code.js';
+import { renderOutcomeBar } from '../../report/page/charts.js';
+import { renderFunnel } from '../../report/page/funnel-section.js';
+import { type Html, html, NOTHING } from '../../report/page/html.js';
+import { renderCampaign } from '../../report/page/other-runs.js';
+import { renderReasons } from '../../report/page/page-sections.js';
+import { chooseZone, describeRun } from '../../report/page/sentence.js';
+import { countNotSent, LET_GO, type Summary } from '../../report/summary.js';
+import { findHeldUntil } from '../../texts/run-progress.js';
+import { countWaiting, type EarlierRun, type FoundRun, findRun, listEarlier } from '../reading.js';
+import { askFor, type CampaignRequest, Desk, fieldText, isTyped, type JobRequest, viewOf } from './desk.js';
+import { renderCount, renderForm, renderHidden } from './forms.js';
+import { type PageAnswer, refusedPage, renderItems, renderLeaving, renderPage, WORK, waitPage } from './layout.js';
+import { sayPlainly, type View, type Wrong, wrongOf } from './wrong.js';
+
+/** A campaign that is sent: how far it is, its end, and what is left to do of it. */
+export class RunDesk extends Desk {
+  async goOn(asked: JobRequest): Promise<PageAnswer> {
+    const run = await findRun(asked.campaign, this.context, fieldText(asked, 'run'));
+    if (run === undefined || run.runner !== undefined) return { to: `/c/${asked.name}/run` };
+    const { rest } = run;
+    if (rest !== undefined && (!isTyped(asked, rest.count) || asked.fields.stage !== String(rest.stage)))
+      return this.showRun(asked, [askFor(rest.count)]);
+    const pass = rest === undefined ? [] : ['--pass-stage', `${rest.stage}`];
+    return this.apply(asked, run.directory, run.plan.id, ...pass);
+  }
+
+  async showRun(asked: JobRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
+    const started = await this.started(asked.name, 'apply');
+    const run = await findRun(asked.campaign, this.context, started?.isAtWork ? started.about : '');
+    if (started?.isAtWork === true && run?.runner === undefined) return waitPage(viewOf(asked, wrong), 'apply');
+    if (run === undefined) return { to: `/c/${asked.name}/check` };
+    // What a run itself came to, its account says; what stopped it, only this.
+    const { printed } = started ?? {};
+    const isFault = printed?.exitCode === EXIT.notStarted || printed?.exitCode === EXIT.stopped;
+    const all = [...wrong, ...(isFault ? wrongOf(printed) : [])];
+    const id = fieldText(asked, 'run');
+    const named = id === '' ? run : await findRun(asked.campaign, this.context, id);
+    // A process that sends is at work on the newest.
+    const shown = named === undefined || named.plan.id === run.plan.id ? run : { ...named, runner: undefined };
+    const waiting = countWaiting((await this.checked(asked.campaign)).checked);
+    const whole = await this.readWhole(asked.name, run);
+    const earlier = await listEarlier(this.files, run, whole);
+    return runPage(viewOf(asked, all), { ...shown, whole, waiting, earlier, isOne: id !== '' });
+  }
+
+  /** One signal for each time that the lock was taken, after a look at who has it now. */
+  async stop(asked: CampaignRequest): Promise<PageAnswer> {
+    const { runner } = (await findRun(asked.campaign, this.context)) ?? {};
+    if (runner?.isHere === true && this.commands.stop(runner.pid, runner.instance))
+      await this.note(asked, 'stopped it');
+    return { to: `/c/${asked.name}/run` };
+  }
+
+  async openOutput({ campaign, output, fields }: CampaignRequest): Promise<PageAnswer> {
+    const run = await findRun(campaign, this.context, fieldText({ fields }, 'run'));
+    if (run === undefined || !run.outputs.includes(output))
+      return refusedPage(404, 'Not found', 'There is no such file of this run.');
+    return { file: { path: join(run.directory, output), name: output } };
+  }
+}
+
+/** `whole`: of all runs of the campaign that share rows. `isOne`: the page is about one of them all the same. `waiting`: messages that are checked, and not sent. */
+type ShownRun = FoundRun & {
+  readonly whole?: CampaignReport | undefined;
+  readonly isOne?: boolean;
+  readonly waiting?: number;
+  readonly earlier?: readonly EarlierRun[];
+};
+
+function runPage(view: View, run: ShownRun): PageAnswer {
+  const { runner, summary, plan } = run;
+  if (summary !== undefined && runner === undefined) return endPage(view, { ...run, summary });
+  const id = html`<p class="dim">Run ${plan.id}.</p>`;
+  const { command } = WORK.apply;
+  if (runner !== undefined) {
+    const stop = runner.isHere ? renderForm(view, 'stop', html`<button>Stop for now</button>`) : NOTHING;
+    const body = html`${stop}<p>At the end the report stands here.</p>${renderLeaving(view)}${id}`;
+    return renderPage(view, { title: 'Sending', live: { work: 'apply', said: run.said }, body, command });
+  }
+  const title = run.isFinished ? 'Sent' : 'Stopped';
+  const body = html`<h1>${title}</h1><p class="lead" role="status">${run.said}</p>${renderOutcomeBar(run.balance)}${renderMore(view, run)}${id}`;
+  return renderPage(view, { title, body, command });
+}
+
+function endPage(view: View, run: ShownRun & { readonly summary: Summary }): PageAnswer {
+  const { rest, outputs, whole, isOne, waiting = 0, earlier = [] } = run;
+  const shown = isOne ? undefined : whole;
+  const { runs = [run], summary = run.summary } = shown ?? {};
+  const { plan = run.plan } = runs[0] ?? {};
+  const [first = '', ...others] = describeRun(summary, plan).map((each) => sayPlainly(each));
+  const isOpen = run.summary.state !== 'finished' && run.summary.balance.unprocessed > 0;
+  const title = rest?.isSample === true ? 'The sample is sent' : isOpen ? 'Stopped' : 'Report';
+  const more = rest !== undefined || isOpen ? renderMore(view, run) : NOTHING;
+  const at = (output: string) => html`${view.at}/out/${output}?run=${run.plan.id}`;
+  const files = outputs
+    .filter((each) => each.endsWith('.csv'))
+    .map((each) => html`<a href="${at(each)}" download>${each}</a>`);
+  const page = html`<a href="${at(shown === undefined ? 'report.html' : 'campaign.html')}">The report as one page</a>`;
+  const pageOf = (id: string) => `${view.at}/run?run=${id}`;
+  const zone = chooseZone(summary, plan);
+  const list = shown === undefined ? NOTHING : renderCampaign(shown, zone, pageOf);
+  const before = earlier.map(
+    ({ run: id, since, accepted }) =>
+      html`<a href="${pageOf(id)}">${formatZoned(Date.parse(since), zone)}</a>: ${format(accepted)} accepted`,
+  );
+  return renderPage(view, {
+    title,
+    body: html`<h1>${title}</h1>${isOne && whole ? html`<p>Of one run. <a href="${view.at}/run">The whole campaign</a></p>` : NOTHING}<p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, runs, { all: whole?.summary ?? run.summary, nowMs: run.nowMs, waiting })}
+${renderFunnel(summary)}${renderReasons(summary)}${list}${isOne || before.length === 0 ? NOTHING : html`<h2>Sent before, from other rows</h2>${renderItems(before)}`}
+<h2>Files</h2>${renderItems([page, ...(shown === undefined ? files : [html`The files of each run are on its page.`])])}`,
+    command: `volley report job.yaml${shown === undefined ? '' : ' --campaign'}`,
+  });
+}
+
+function renderMore(view: View, { plan, rest, balance: { unprocessed }, isFinished }: FoundRun): Html {
+  const id = renderHidden('run', plan.id);
+  const left = isFinished
+    ? 'Its report is not written yet. Going on writes it, and sends nothing.'
+    : `${countOf(unprocessed, 'row')} not sent yet. Going on sends only ${unprocessed === 1 ? 'that' : 'those'}.`;
+  if (rest === undefined) return html`<p>${left}</p>${renderForm(view, 'go-on', html`${id}<button>Go on</button>`)}`;
+  const { stage, why, count } = rest;
+  const field = html`${id}${renderHidden('stage', stage)}${renderCount(view, `Type ${count} to send the rest`)}<button>Send the rest</button>`;
+  return html`<p class="note">${why}.</p><p>The rest waits for you: look at how it went, then send it, or leave it.</p>${renderForm(view, 'go-on', field)}`;
+}
+
+/** What is left to decide of runs that are over, for their report. `all`: of all runs of the campaign, where each row counts once. */
+function renderLeft(
+  view: View,
+  runs: readonly (Pick<FoundRun, 'plan'> & { readonly summary: Summary })[],
+  { all, nowMs, waiting }: { all: Summary; nowMs: number; waiting: number },
+): Html {
+  const { rejected, inDoubt } = all.balance;
+  const items = [
+    waiting > 0 &&
+      html`<a href="${view.at}/check">Send ${countOf(waiting, 'message')}</a> that ${waiting === 1 ? 'is' : 'are'} checked, and not sent yet.`,
+    inDoubt > 0 &&
+      html`<a href="${view.at}/doubt">Settle ${countOf(inDoubt, 'message')} in doubt</a>: ${inDoubt === 1 ? 'it' : 'they'} may have arrived.`,
+    rejected > 0 &&
+      all.steps.length === 1 &&
+      html`<a href="${view.at}/fix">Fix ${countOf(rejected, 'row')}</a> that could not be used, and send ${rejected === 1 ? 'it' : 'those'}.`,
+    ...runs.flatMap(({ summary, plan }) => {
+      const until = findHeldUntil(plan, nowMs);
+      const { accepted, unprocessed } = summary.balance;
+      // Some may be in another plan since.
+      const had = Math.min(countHadAlready(summary), countHadAlready(all));
+      const notSent = Math.min(countNotSent(summary, ...LET_GO), countNotSent(all, ...LET_GO));
+      const isEarlier = plan.id !== runs.at(-1)?.plan.id;
+      const retry = (only: string, button: string) => {
+        const fields = html`${renderHidden('run', plan.id)}${renderHidden('only', only)}`;
+        return renderForm(view, 'retry', html`${fields}<button class="quiet">${button}</button>`);
+      };
+      return [
+        isEarlier &&
+          summary.state !== 'finished' &&
+          unprocessed > 0 &&
+          html`<a href="${view.at}/run?run=${plan.id}">Send the rest of an earlier run</a>: ${countOf(unprocessed, 'row')} not sent yet.`,
+        had > 0 &&
+          html`${format(had)} had exactly this text already, and ${had === 1 ? 'was' : 'were'} left out. ${retry('had-it-already', `Plan ${had === 1 ? 'this one' : `these ${format(had)}`} all the same`)}`,
+        until !== undefined &&
+          accepted > 0 &&
+          html`<a href="${view.at}/take-back?run=${plan.id}">Take back ${countOf(accepted, 'message')}</a>: the service holds ${accepted === 1 ? 'it' : 'them'} until ${until}.`,
+        notSent > 0 &&
+          retry('not-sent', `Plan the ${notSent === 1 ? 'one that was' : `${format(notSent)} that were`} not sent`),
+      ];
+    }),
+  ].filter((item) => item !== false);
+  return items.length === 0 ? NOTHING : html`<h2>What is left</h2>${renderItems(items)}`;
+}
+
+/** Rows whose recipients had the text: held or skipped by the plan, or right before they would have been sent. */
+function countHadAlready(summary: Summary): number {
+  const planned = summary.steps.reduce((sum, { had, skips }) => {
+    return sum + (had === undefined || had.rule === 'send' ? 0 : (skips['had-it-already'] ?? countHad(had)));
+  }, 0);
+  return planned + countNotSent(summary, 'had-it-already');
+}
