@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type NextStep, type Screen, showCommand, showPath } from '../command/screen.js';
 import { countOf, format } from '../domain/count-of.js';
 import { isRefusedForNow } from '../domain/row-codes.js';
+import { formatTime, millisecondsOf } from '../domain/stated-time.js';
 import { countHeld } from '../plan/had-lookup.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { wordsOfStop } from '../report/stop-words.js';
@@ -63,7 +64,10 @@ function nextOfDoubt({ balance: { inDoubt }, steps }: Summary, run: string, scre
   const [first] = others;
   if (ofOthers < inDoubt || first === undefined) {
     const without = ofOthers === 0 ? '' : `; it says nothing of the ${format(ofOthers)} that are no SMS`;
-    const what = `${sayDoubt(inDoubt)}. Get the message export of that day from the service, and settle them with it${without}`;
+    const times = steps.flatMap(({ scheduled, balance }) => (balance.inDoubt > 0 && scheduled ? [scheduled] : []));
+    const latest = times.sort((one, other) => millisecondsOf(one) - millisecondsOf(other)).at(-1);
+    const get = latest === undefined ? 'Get' : `Once ${formatTime(latest)} has passed, get`;
+    const what = `${sayDoubt(inDoubt)}. ${get} the message export of that day from the service, and settle them with it${without}`;
     return { what, command: showCommand(screen, 'settle', run, '--export', 'messages.csv') };
   }
   const { number, kind, balance } = first;

@@ -4,11 +4,12 @@ import { namePerson } from '../command/env.js';
 import { describeFailure } from '../command/failure.js';
 import { openService } from '../command/open-service.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { formatNextStep } from '../command/screen.js';
+import { formatNextStep, showCommand, showPath } from '../command/screen.js';
 import { drainOnSignal } from '../command/signals.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
-import { countOf, sumOf } from '../domain/count-of.js';
+import { countOf, listNonZero, sumOf } from '../domain/count-of.js';
 import { ServiceError, UserError } from '../domain/errors.js';
+import { omitUndefined } from '../domain/is-object.js';
 import { formatTime } from '../domain/stated-time.js';
 import { listHeld } from '../kinds/schedule.js';
 import type { Plan } from '../plan/format/plan-file.js';
@@ -52,11 +53,19 @@ export const cancel = defineVerb({
     const counts = { ...ended.counts, ...countLeft(summary, waiting) };
     const { batches, cancelled, kept, inDoubt, refusals } = counts;
     context.name({ cancelled, kept, inDoubt });
-    const next = formatNextStep(nextOfTakenBack(directory, { job: jobFile, sentAgain }, screen), screen);
-    const text = formatCancelled(plan.id, counts, summary.takenBackAt, next);
+    const rest = { what: ASKS_FOR_REST, command: showCommand(screen, 'cancel', showPath(screen, directory)) };
+    const isEarly = failure !== undefined && kept > 0;
+    const after = cancelled === 0 ? undefined : nextOfTakenBack(directory, { job: jobFile, sentAgain }, screen);
+    const next = isEarly ? rest : after;
+    const said = next === undefined ? '' : formatNextStep(next, screen);
+    const text = formatCancelled(plan.id, counts, summary.takenBackAt, said);
     const figures = { batches, cancelled, kept, inDoubt, refusals, balance: summary.balance };
     const about = { job: plan.job.name, plan: plan.id, directory };
-    const reason = `${countOf(cancelled, 'message')} of ${countOf(batches, 'batch', 'batches')} taken back`;
+    const left = listNonZero({ 'not taken back': kept, 'in doubt': inDoubt });
+    const reason = [
+      `${countOf(cancelled, 'message')} of ${countOf(batches, 'batch', 'batches')} taken back`,
+      ...left,
+    ].join(', ');
     if (failure !== undefined) {
       const object = { ...about, ...describeFailure(failure), ...figures };
       return { json: object, text: batches === 0 ? '' : text, exitCode: object.exitCode, reason, failure };
@@ -96,7 +105,7 @@ function formatCancelled(
           `  ${countOf(inDoubt, 'message')} in doubt: they may or may not be sent. Settle them with the message export of the service, after their time.\n`,
         ]
       : []),
-    ...(cancelled > 0 ? [next] : []),
+    next,
   ].join('');
 }
 
@@ -135,21 +144,23 @@ async function takeBack(
   const areas = new AreaUse(clock, { state, othersSentMsAgo: lock.lastOwnedMsAgo });
   const lane = { area: 'sms', service: service.settings, deps, lock, stop, areas, signal: stop.nothingNew } as const;
   let failure: unknown;
+  let doubtsInRow = 0;
   const ask = async (call: CallService, batchId: string): Promise<CancelAnswer> => {
     try {
       const { cancelledCount } = await call(cancelBatch, { batchId });
+      doubtsInRow = 0;
       return { kind: 'cancelled', count: cancelledCount };
     } catch (error) {
       if (isLockLost(error)) throw error;
       if (error instanceof LaneStopped) return { kind: 'not-asked' };
-      const isUnknown = error instanceof ServiceError && error.code === 'in-doubt';
-      if (!isOfBatch(error)) {
-        // The next one would fail as well.
-        failure ??= error;
+      const answer = readFailure(error);
+      doubtsInRow = answer.kind === 'unknown' ? doubtsInRow + 1 : 0;
+      if (!isOfBatch(error) || doubtsInRow === MOST_DOUBTS_IN_ROW) {
+        // The next one would fare as badly, and what is in doubt no second cancel can ask for.
+        failure ??= nameRest(error);
         stop.request('interrupted', 'the cancel failed');
       }
-      if (isUnknown) return { kind: 'unknown' };
-      return { kind: 'refused', reason: error instanceof Error ? error.message : String(error) };
+      return answer;
     }
   };
   try {
@@ -167,6 +178,25 @@ async function takeBack(
   } finally {
     await service.close();
   }
+}
+
+function readFailure(error: unknown): CancelAnswer {
+  if (error instanceof ServiceError && error.code === 'in-doubt') return { kind: 'unknown' };
+  return { kind: 'refused', reason: error instanceof Error ? error.message : String(error) };
+}
+
+const MOST_DOUBTS_IN_ROW = 3;
+const ASKS_FOR_REST = 'the same command asks for the rest, until its time has come';
+
+/** The hint of a call is about that call alone. */
+function nameRest(error: unknown): unknown {
+  if (!(error instanceof ServiceError) || (error.code !== 'unavailable' && error.code !== 'in-doubt')) return error;
+  const { code, message, status, serviceCode } = error;
+  const way = isBarred(error)
+    ? 'Check the base address, and what stands between here and the service. Then the'
+    : 'The';
+  const hint = `${way} same command asks for the rest.`;
+  return new ServiceError(code, message, omitUndefined({ hint, status, serviceCode }));
 }
 
 function interrupted(signal: string): UserError {

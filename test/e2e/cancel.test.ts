@@ -75,6 +75,26 @@ test('a cancel without an answer leaves its rows in doubt, and the others are ta
   expect(await cancel()).toMatchObject({ batches: 0, cancelled: 0 });
 });
 
+test('three batches in a row without an answer end the cancel: the others can still be taken back by another one', async () => {
+  const workspace = await aScheduledJob(people(50));
+  const { directory } = (await workspace.run()).summary;
+  workspace.setFaults({ kind: 'status-502', area: 'sms' });
+
+  const first = await workspace.volley('cancel', directory, '--no-json', '--log-format', 'pretty');
+
+  expect(first.code).toBe(3);
+  expect(first.stdout).toContain('20 messages not taken back');
+  expect(first.stdout).toContain('30 messages in doubt');
+  expect(first.stdout).toMatch(/Next: the same command asks for the rest[\s\S]* cancel \S+\n$/);
+  expect(first.stderr).toContain('The same command asks for the rest.');
+  expect(first.stderr).not.toContain('Nothing was done');
+  workspace.setFaults();
+  expect(await workspace.told('cancel', directory)).toMatchObject({ cancelled: 20, kept: 0, inDoubt: 30 });
+  expect(await numbers(workspace, true)).toHaveLength(20);
+  const status = await workspace.volley('status', directory, '--no-json');
+  expect(status.stdout.replace(/\s+/g, ' ')).toMatch(/Once .* has passed, get the message export of that day/);
+});
+
 test('a key that is refused ends the cancel at once; what was not taken back stays accepted: exit 4', async () => {
   const { workspace, summary } = await aScheduledRun();
   workspace.setFaults({ kind: 'status-401', area: 'sms', nth: 2 });
