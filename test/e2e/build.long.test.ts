@@ -63,8 +63,12 @@ process.stdout.write(' ' + last);
       this.write(`src/input/fast/${name}.ts`, `export const version: string = '${version}';\n`);
     this.write(
       'src/library.ts',
-      'declare const VOLLEY_REVISION: string;\nexport const revision: string = VOLLEY_REVISION;\n',
+      `declare const VOLLEY_REVISION: string;
+export const revision: string = VOLLEY_REVISION;
+export type { Shown } from './input/shown.js';
+`,
     );
+    this.write('src/input/shown.ts', "export type Shown = typeof import('../first.js').first;\n");
     this.write('src/proof/verify.mjs', '// Copied as it is.\n');
   }
 
@@ -160,15 +164,18 @@ describe('a build', () => {
     expect(tree.list('.').filter((each) => each.startsWith('.dist'))).toEqual([]);
   });
 
+  test('has the types that those of the library lead to, and no others', () => {
+    const types = [...tree.list(), ...tree.list('dist/input')].filter((name) => name.endsWith('.d.ts'));
+    expect(types.sort()).toEqual(['first.d.ts', 'library.d.ts', 'shown.d.ts']);
+  });
+
   test('clears away what was replaced more than a day ago, and types of sources that are gone', async () => {
     const first = currentChunks();
-    tree.write('src/gone.ts', 'export const gone = 1;\n');
     await tree.build('a');
     expect(await revision()).toBe(`${git('rev-parse', 'HEAD')}+changes`);
+    tree.write('dist/gone.d.ts', 'export declare const gone = 1;\n');
     const second = currentChunks();
     expect(chunksOf()).toEqual(expect.arrayContaining([first, second]));
-    expect(tree.list()).toContain('gone.d.ts');
-    rmSync(tree.path('src/gone.ts'));
     const longAgo = new Date(Date.now() - 25 * 3_600_000);
     // The present one is old, too: how long it is kept counts from when it is replaced.
     for (const name of chunksOf()) utimesSync(tree.path(`dist/${name}`), longAgo, longAgo);
