@@ -16,8 +16,8 @@ import type { Call } from '../service/transport.js';
 /** For all attempts together. */
 const HOOK_MS = 10_000;
 const HOOK_TIMEOUTS = { connectSeconds: 3, answerSeconds: 5 };
-/** Between attempts. */
-const WAITS_MS = [500, 1000, 2000];
+/** Before each attempt. */
+const WAITS_MS = [0, 500, 1000, 2000];
 
 /** Posts how a command ended, if the job asks for it. Never throws: what fails is one warning, which names no address. */
 export async function postHook(
@@ -35,11 +35,8 @@ export async function postHook(
     const address = await readHookAddress(notify.url, context);
     const { sandbox } = job.service;
     if (sandbox && !isOnThisMachine(address)) {
-      log.info(
-        'how the job ended was not posted (notify.url): a job on the sandbox does not leave this machine',
-        about,
-      );
-      return;
+      const so = 'a job on the sandbox does not leave this machine';
+      return log.info(`how the job ended was not posted (notify.url): ${so}`, about);
     }
     assertSafeEnvironment(context.terminal);
     const at = new Date(env.clock.now()).toISOString();
@@ -70,18 +67,17 @@ async function postBounded(
     body: Buffer.from(body),
   };
   try {
-    for (let attempt = 0; ; attempt++) {
+    let fault = '';
+    for (const [attempt, waitMs] of WAITS_MS.entries()) {
+      if (waitMs > 0) await clock.sleep(waitMs, ended.signal);
+      if (ended.signal.aborted) break;
       const answer = await transport.send(call, ended.signal);
       if (isTaken(answer)) return undefined;
-      const waitMs = WAITS_MS[attempt];
-      if (!ended.signal.aborted && waitMs !== undefined && isWorthRepeating(answer)) {
-        await clock.sleep(waitMs, ended.signal);
-        if (!ended.signal.aborted) continue;
-      }
-      if (ended.signal.aborted) return `it did not take it within ${HOOK_MS / 1000} s, or a signal came`;
-      const said = answer.kind === 'failure' ? answer.reason : `HTTP ${answer.status}`;
-      return attempt === 0 ? said : `${said} at attempt ${attempt + 1}`;
+      fault = answer.kind === 'failure' ? answer.reason : `HTTP ${answer.status}`;
+      if (attempt > 0) fault += ` at attempt ${attempt + 1}`;
+      if (!isWorthRepeating(answer)) break;
     }
+    return ended.signal.aborted ? `it did not take it within ${HOOK_MS / 1000} s, or a signal came` : fault;
   } finally {
     cleared.abort();
     stopListening();

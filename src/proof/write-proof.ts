@@ -98,8 +98,7 @@ function describePlan(plan: Plan): ProofEntry {
 
 function describeStep({ number, kind, counts, inputs, suppression }: PlannedStep, { job }: Plan) {
   const step = job.steps[number - 1];
-  const template = step !== undefined && 'template' in step && typeof step.template === 'object' ? step.template : {};
-  const { source, text } = template as { readonly source?: string; readonly text?: string };
+  const { source, text } = (step?.kind === 'sms' ? step.template : undefined) ?? {};
   return {
     number,
     kind,

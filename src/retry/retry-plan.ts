@@ -31,7 +31,7 @@ import type { Ports } from '../storage/lock-file.js';
 /** Part of the id, which stays the same for the same rows: not the format of plan.json. */
 const RETRY_ID_FORMAT = 3;
 
-export interface RetryRequest {
+interface RetryRequest {
   readonly directory: string;
   readonly plan: Plan;
   readonly lock: Lock;
@@ -149,10 +149,7 @@ export const GAVE_UP = {
 } as const;
 
 /** Whether a planned row is one of those that are chosen, and its run still has it. */
-export function createChooser(
-  rows: RowStatusView,
-  { only, codes }: RetryChoice,
-): (step: number, row: number) => boolean {
+function createChooser(rows: RowStatusView, { only, codes }: RetryChoice): (step: number, row: number) => boolean {
   const wanted = new Set(codes);
   return (step, row) => {
     const standing = rows.currentStatusOf(step, row);

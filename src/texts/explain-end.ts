@@ -6,6 +6,7 @@ import { type Plan, totalOf } from '../plan/format/plan-file.js';
 import { countHeld } from '../plan/had-lookup.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import type { LogFields } from '../ports/log.js';
+import { listNotSent } from '../report/account.js';
 import { describeRejected, type RunInDoubt, type Summary } from '../report/summary.js';
 import { listLeftOut } from './file-notices.js';
 import { nextOfRest } from './next-step.js';
@@ -16,15 +17,14 @@ const MOST_CODES = 3;
 
 /** Why a run ended so, in one line for the log: what stopped it, or which rows were not accepted. */
 export function explainEnd(summary: Summary): string {
-  const { state, stop, balance, steps } = summary;
+  const { state, stop, steps } = summary;
   if (stop !== null) return `${state} (${stop.reason}): ${stop.detail}`;
   const rejected = describeRejected(summary);
   const held = countHeld(summary);
   const say = (count: number, what: string) => count > 0 && `${countOf(count, 'row')} ${what}`;
   const parts = listSaid(
-    say(balance.inDoubt, 'in doubt'),
     rejected && `${rejected}${listCodes(steps)}`,
-    say(balance.unprocessed, 'not sent'),
+    ...listNotSent(summary),
     say(held.had, 'held, as the number had the text already'),
     say(held.noZone, 'held, as no time zone is known'),
     ...steps.map(({ number, kind, action }) => {

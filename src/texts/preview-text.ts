@@ -13,7 +13,7 @@ import { countSegments, nameCharacters } from '../template/segments.js';
 import { showOnPhone } from './row-texts.js';
 
 /** A row as it is shown, and printed as JSON. */
-export type DescribedRow = ReturnType<typeof describeRows>[number];
+type DescribedRow = ReturnType<typeof describeRows>[number];
 
 /** The rows of a step that were chosen. */
 export function describeRows({ number, inputs, rows }: PreviewedStep, { steps, prices }: Job, showNumbers: boolean) {

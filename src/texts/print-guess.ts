@@ -9,7 +9,7 @@ import type { Preview } from '../kinds/step-kind.js';
 import { formatExample } from './plan-text.js';
 
 /** A job that was written from an export. */
-export interface WrittenGuess {
+interface WrittenGuess {
   /** Absolute path of the job file. */
   readonly path: string;
   readonly job: string;

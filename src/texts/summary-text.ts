@@ -26,7 +26,7 @@ import { type NextStepView, nextStep } from './next-step.js';
 import { formatFunnel, formatLists, formatReasons } from './row-texts.js';
 import { formatBalances, OUTPUT_STYLES } from './table.js';
 
-export interface SummaryView extends NextStepView {
+interface SummaryView extends NextStepView {
   /** Now: what waits at the service can still be taken back. */
   readonly nowMs: number;
   readonly screen?: Screen;

@@ -10,7 +10,7 @@ export interface Column {
   readonly style?: Style | undefined;
 }
 
-export interface TableRow {
+interface TableRow {
   readonly name: string;
   /** In the order of the columns, or a sentence in their place. */
   readonly cells: readonly string[] | string;
