@@ -45,6 +45,7 @@ export async function writeDeliveries(
       const tally = new BilledTally(step.cost);
       for await (const batch of readReceived(files, directory, { step, receipts })) {
         for (const { row, receipt } of batch) {
+          if (receipt === undefined) continue;
           counts[receipt.state] = (counts[receipt.state] ?? 0) + 1;
           tally.add(receipt, plannedOf(row));
           const map = (step.inputs[row.file]?.columnMap ?? []).map((column) => maps[at]?.[column] ?? column);
@@ -72,13 +73,13 @@ async function* readReceived(
   files: Files,
   directory: string,
   { step, receipts }: { step: PlannedStep; receipts: Receipts },
-): AsyncGenerator<{ row: RowLine; receipt: Receipt }[]> {
+): AsyncGenerator<{ row: RowLine; receipt: Receipt | undefined }[]> {
   const waiting = new Map<number, RowLine>();
   const read = async () => {
     const found = await receipts.receiptsOf(step.number, [...waiting.keys()]);
-    const rows = [...waiting.values()];
+    const rows = [...waiting].map(([index, row]) => ({ row, receipt: found.get(index) }));
     waiting.clear();
-    return found.flatMap((receipt, at) => (rows[at] === undefined ? [] : [{ row: rows[at], receipt }]));
+    return rows;
   };
   for await (const { index, row } of readPlannedRows(files, directory, step)) {
     if (receipts.has(step.number, index)) waiting.set(index, row);

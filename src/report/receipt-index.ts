@@ -22,10 +22,9 @@ export interface ReceiptCounts {
  */
 export class Receipts {
   readonly #file: ReadFile;
-  readonly #plan: Plan;
+  readonly #subAccountId: string;
   readonly #steps: ReadonlyMap<number, StepReceipts>;
-  readonly #prefixes: ReadonlyMap<number, string>;
-  #counts = { own: 0, foreign: 0 };
+  readonly #counts = { own: 0, foreign: 0 };
   readonly #window: ReadWindow;
 
   /** Undefined for a run that has no receipts file. The caller closes it. */
@@ -37,9 +36,10 @@ export class Receipts {
       const { planned: rows } = planned.counts;
       const numbers = await readNumbers(files, directory, planned);
       const order = new Float64Array(rows).fill(-1);
-      steps.set(planned.number, { numbers, order, places: new Float64Array(rows), states: new Uint8Array(rows) });
+      const found = { order, places: new Float64Array(rows), states: new Uint8Array(rows) };
+      steps.set(planned.number, { prefix: messageIdPrefix(plan.id, planned.number), numbers, ...found });
     }
-    const receipts = new Receipts(await files.openRead(path), plan, steps);
+    const receipts = new Receipts(await files.openRead(path), plan.job.service.subAccountId, steps);
     try {
       await receipts.#index();
     } catch (error) {
@@ -49,12 +49,11 @@ export class Receipts {
     return receipts;
   }
 
-  private constructor(file: ReadFile, plan: Plan, steps: ReadonlyMap<number, StepReceipts>) {
+  private constructor(file: ReadFile, subAccountId: string, steps: ReadonlyMap<number, StepReceipts>) {
     this.#file = file;
     this.#window = new ReadWindow(file, WINDOW_BYTES);
-    this.#plan = plan;
+    this.#subAccountId = subAccountId;
     this.#steps = steps;
-    this.#prefixes = new Map([...steps.keys()].map((step) => [step, messageIdPrefix(plan.id, step)]));
   }
 
   get counts(): ReceiptCounts {
@@ -75,21 +74,23 @@ export class Receipts {
   async receiptOf(step: number, row: number): Promise<Receipt | undefined> {
     const index = this.#steps.get(step);
     if (index === undefined || !this.has(step, row)) return undefined;
-    const { offset, length } = unpackPlace(index.places[row] ?? 0);
+    const place = index.places[row] ?? 0;
+    const length = place % LONGEST_LINE;
+    const offset = (place - length) / LONGEST_LINE;
     const receipt = readReceipt((await this.#window.read(offset, length)).toString('utf8'));
     if (receipt !== undefined) return receipt;
     throw new InternalError('unexpected', `Cannot read ${RECEIPTS_FILE} again: no receipt at byte ${offset}`);
   }
 
-  /** Those of several rows, in the order of the rows; read in the order of the file. */
-  async receiptsOf(step: number, rows: readonly number[]): Promise<Receipt[]> {
+  /** Those of several rows, by the row; read in the order of the file. */
+  async receiptsOf(step: number, rows: readonly number[]): Promise<ReadonlyMap<number, Receipt>> {
     const places = this.#steps.get(step)?.places ?? new Float64Array();
     const found = new Map<number, Receipt>();
-    for (const row of [...rows].sort((one, other) => (places[one] ?? 0) - (places[other] ?? 0))) {
+    for (const row of rows.toSorted((one, other) => (places[one] ?? 0) - (places[other] ?? 0))) {
       const receipt = await this.receiptOf(step, row);
       if (receipt !== undefined) found.set(row, receipt);
     }
-    return rows.flatMap((row) => found.get(row) ?? []);
+    return found;
   }
 
   async close(): Promise<void> {
@@ -101,16 +102,16 @@ export class Receipts {
       // A longer line is no receipt; one without its end was never acknowledged, and comes again.
       if (!isWhole || bytes.length >= LONGEST_LINE) continue;
       const receipt = readReceipt(bytes.toString('utf8'));
-      if (receipt !== undefined) this.#add(receipt, packPlace(offset, bytes.length));
+      if (receipt !== undefined) this.#add(receipt, offset * LONGEST_LINE + bytes.length);
     }
   }
 
   #add(receipt: Receipt, place: number): void {
     const { clientMessageId, subAccountId, destination, state, atMs } = receipt;
-    for (const [step, index] of this.#steps) {
-      const row = readMessageIndex(clientMessageId, this.#prefixes.get(step) ?? '');
+    for (const index of this.#steps.values()) {
+      const row = readMessageIndex(clientMessageId, index.prefix);
       if (row === undefined) continue;
-      if (subAccountId !== this.#plan.job.service.subAccountId || index.numbers[row] !== Number(destination)) break;
+      if (subAccountId !== this.#subAccountId || index.numbers[row] !== Number(destination)) break;
       this.#counts.own += 1;
       index.states[row] = (index.states[row] ?? 0) | (1 << STATES.indexOf(state));
       const order = state === 'queued' ? 0 : Math.min(Math.max(atMs, 0), LATEST_MS) * RANKS + STATE_RANKS[state];
@@ -124,6 +125,8 @@ export class Receipts {
 }
 
 interface StepReceipts {
+  /** Of the ids of its messages. */
+  readonly prefix: string;
   /** Of each planned row its number's digits; those of E.164 are exact in a double. */
   readonly numbers: Float64Array;
   /** Time and rank of the newest receipt in one figure; -1 where there is none. */
@@ -142,15 +145,6 @@ const LATEST_MS = 2 ** 48;
 /** 16 bits of a place; a receipt has about 1 KB. */
 const LONGEST_LINE = 1 << 16;
 const WINDOW_BYTES = 1 << 16;
-
-function packPlace(offset: number, length: number): number {
-  return offset * LONGEST_LINE + length;
-}
-
-function unpackPlace(place: number): { offset: number; length: number } {
-  const length = place % LONGEST_LINE;
-  return { offset: (place - length) / LONGEST_LINE, length };
-}
 
 async function readNumbers(files: Files, directory: string, planned: PlannedStep): Promise<Float64Array> {
   const numbers = new Float64Array(planned.counts.planned);

@@ -31,7 +31,9 @@ describe('receipts of a run', () => {
     receive(made, ...[3, 0, 4].map((row) => aReceiptLine(made, row)));
     const receipts = await read(made);
     expect([0, 1, 2, 3, 4, 5].map((row) => receipts.has(1, row))).toEqual([true, false, false, true, true, false]);
-    expect((await receipts.receiptsOf(1, [0, 1, 3, 4])).map(({ umid }) => umid)).toEqual(['m-0', 'm-3', 'm-4']);
+    expect([...(await receipts.receiptsOf(1, [4, 0, 1, 3]))].map(([row, { umid }]) => [row, umid])).toEqual(
+      [3, 0, 4].map((row) => [row, `m-${row}`]),
+    );
     expect(await receipts.receiptOf(1, 2)).toBeUndefined();
     expect(receipts.counts).toEqual({ own: 3, foreign: 0 });
   });

@@ -172,7 +172,7 @@ async function countReceipts(
       if (stage !== number) continue;
       const all = Array.from({ length: rows }, (_, at) => first + at);
       const withReceipt = all.filter((row) => receipts.has(planned.number, row));
-      for (const { state } of await receipts.receiptsOf(planned.number, withReceipt)) {
+      for (const { state } of (await receipts.receiptsOf(planned.number, withReceipt)).values()) {
         if (state === 'delivered' || state === 'read') counts.delivered += 1;
         if (state === 'undelivered' || state === 'rejected') counts.undelivered += 1;
       }
