@@ -59,16 +59,11 @@ export interface ConsoleOptions {
   readonly userHeader: string | undefined;
 }
 
-export interface RunningConsole {
-  readonly origin: string;
-  readonly close: () => Promise<void>;
-}
-
 /** Serves the pages. Every request is checked before it is routed; one without a session gets no page. */
 export async function startConsole(
   { directory, port, host, team, runHere, ...given }: ConsoleOptions,
   context: Context,
-): Promise<RunningConsole> {
+): Promise<{ readonly origin: string; readonly close: () => Promise<void> }> {
   const access = new Access(join(directory, '.console'), { ...context.env, team });
   const commands = new Commands(runHere, context.env);
   const campaigns = new Campaigns(directory, context.env.files);
@@ -86,7 +81,7 @@ export async function startConsole(
   const app = fastify({ bodyLimit: MOST_FORM_BYTES, forceCloseConnections: true, routerOptions });
   const sessions = new WeakMap<object, Visit>();
   const command = showCommand(context.screen, 'console', '--link', '--directory', directory);
-  const askForLink = (status: number, [title, why]: readonly [string, string]) =>
+  const askForLink = (status: number, title: string, why: string) =>
     refusedPage(status, title, `${why} Where it was started, \`${command}\` prints another.`);
   const userHeader = given.userHeader?.toLowerCase();
   let origin = given.origin ?? '';
@@ -108,7 +103,11 @@ export async function startConsole(
     if (session !== undefined) sessions.set(request, session);
     else if (userHeader !== undefined) return sendPage(reply, STRANGER);
     else if (team !== undefined) return reply.redirect('/enter', 303);
-    else return sendPage(reply, askForLink(401, WITHOUT_LINK));
+    else
+      return sendPage(
+        reply,
+        askForLink(401, 'Open this console by its link', 'This browser is not known here, or was for twelve hours.'),
+      );
     return undefined;
   });
   app.setErrorHandler(async (error, { raw }, reply) => {
@@ -132,7 +131,12 @@ export async function startConsole(
     if (userHeader !== undefined) return reply.redirect('/', 303);
     if (team !== undefined) return sendPage(reply, signInPage());
     const value = await access.enter(String((request.query as FormFields).link ?? ''));
-    return value === undefined ? sendPage(reply, askForLink(403, LINK_USED)) : letIn(reply, value);
+    return value === undefined
+      ? sendPage(
+          reply,
+          askForLink(403, 'This link is old, or was used', 'A link opens the console once, within ten minutes.'),
+        )
+      : letIn(reply, value);
   });
   app.post('/enter', async (request, reply) => {
     const { name = '', password = '' } = await readForm(request);
@@ -244,11 +248,6 @@ const IS_RUNNING =
 
 const NOT_FOUND = refusedPage(404, 'Not found', 'There is no such page here.');
 const STRANGER = refusedPage(403, 'You are not among the users', 'Who keeps the users of this console can add you.');
-const WITHOUT_LINK = [
-  'Open this console by its link',
-  'This browser is not known here, or was for twelve hours.',
-] as const;
-const LINK_USED = ['This link is old, or was used', 'A link opens the console once, within ten minutes.'] as const;
 const OTHER_VISIT = refusedPage(
   403,
   'This form is of another visit',

@@ -153,9 +153,10 @@ export class AConsole {
   }
 
   /** A campaign up to its message, of a file of people. */
-  async aCampaign(name: string, people: string): Promise<void> {
+  async aCampaign(name: string, people: string, country?: string): Promise<void> {
     await this.post('/new', { name });
     await this.post(`/c/${name}/file`, { path: this.write(`${name}.csv`, people) });
+    if (country !== undefined) await this.post(`/c/${name}/columns`, { destination: 'mobile', country });
     await this.save(`/c/${name}/message`, { sender: 'LADEN', message: `Hi {{ name }}, ${name}!` });
   }
 

@@ -65,3 +65,36 @@ test('an upload whose connection is lost, or whose proxy has no answer, goes on 
   const said = await sayOnUpload([HAS_NONE, 'lost', { status: 502 }, HAS_NONE, { json: { has: 5 } }]);
   expect(said).toEqual([LOST, LOST, '0.0 of 0.0 MB', 'submitted']);
 });
+
+/** Where a page that waits is led by an answer, and what it says then. */
+async function follow({ status = 200, json }: Given): Promise<{ to: string | undefined; says: string }> {
+  const page = { dataset: { live: '/c/sale/run', title: 'Sending' }, textContent: '1 of 3' };
+  const turns: (() => Promise<void>)[] = [];
+  let to: string | undefined;
+  runInNewContext(CONSOLE_SCRIPT, {
+    document: {
+      hidden: false,
+      querySelectorAll: () => [],
+      querySelector: (selector: string) => (selector === '[data-live]' ? page : null),
+    },
+    location: {
+      replace: (path: string) => {
+        to = path;
+      },
+    },
+    setTimeout: (act: () => Promise<void>) => turns.push(act),
+    fetch: async () => ({ status, json: async () => json }),
+  });
+  await turns[0]?.();
+  return { to, says: page.textContent };
+}
+
+test.each<[string, Given, Awaited<ReturnType<typeof follow>>]>([
+  ['says what is new', { json: { title: 'Sending', said: '2 of 3' } }, { to: undefined, says: '2 of 3' }],
+  ['follows to another page', { json: { title: 'Report' } }, { to: '/c/sale/run', says: '1 of 3' }],
+  ['follows once it waits no more', { json: { title: 'Sending' } }, { to: '/c/sale/run', says: '1 of 3' }],
+  ['leads out of a visit that is over', { status: 401, json: { said: 'x' } }, { to: '/c/sale/run', says: '1 of 3' }],
+  ['stays where the console failed', { status: 500, json: { said: 'x' } }, { to: undefined, says: '1 of 3' }],
+])('a page that waits %s', async (_, answer, then) => {
+  expect(await follow(answer)).toEqual(then);
+});

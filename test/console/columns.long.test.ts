@@ -82,14 +82,12 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
       /Nothing was sent to \+6591234567, as far as is known\. .* not on the list of opt-outs\. Your other lists, and consent in your files, are looked at when/,
     );
     expect(await look('Anna Smith')).toContain('This is no phone number: Anna Smith With + and its country code');
-    await console.aCampaign('tbilisi', 'name,mobile\nNino,555123456\nGio,555123457\n');
-    await console.post('/c/tbilisi/columns', { destination: 'mobile', country: 'Georgia' });
+    await console.aCampaign('tbilisi', 'name,mobile\nNino,555123456\nGio,555123457\n', 'Georgia');
     expect(await look('555 12 34 56')).toContain('Nothing was sent to +995555123456');
     expect(await look('1234')).toMatch(
       /There is a problem .*With \+ and its country code it is clear, such as \+\d+\./,
     );
-    await console.aCampaign('hk', 'name,mobile\nNg,91234567\nLee,91234568\n');
-    await console.post('/c/hk/columns', { destination: 'mobile', country: 'Hong Kong' });
+    await console.aCampaign('hk', 'name,mobile\nNg,91234567\nLee,91234568\n', 'Hong Kong');
     expect(await look('91234567')).toMatch(/This may be \+\d+91234567 or \+\d+91234567/);
   });
 

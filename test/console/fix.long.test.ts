@@ -10,8 +10,7 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
   const console = openAConsole();
 
   async function aChecked(name: string, rows = PEOPLE, country = 'SG') {
-    await console.aCampaign(name, rows);
-    await console.post(`/c/${name}/columns`, { destination: 'mobile', country });
+    await console.aCampaign(name, rows, country);
     return console.check(name);
   }
 

@@ -13,8 +13,7 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
   const console = openAConsole({ VOLLEY_API_KEY: 'sandbox-test-key-not-a-secret' });
 
   async function aChecked(name: string, change: (job: string) => string = (job) => job) {
-    await console.aCampaign(name, PEOPLE);
-    await console.post(`/c/${name}/columns`, { destination: 'mobile', country: 'SG' });
+    await console.aCampaign(name, PEOPLE, 'SG');
     console.changeJob(name, change);
     await console.check(name);
   }
@@ -144,8 +143,7 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
   });
 
   test('on the page of what could not be used, what is refused again has its new reason', async () => {
-    await console.aCampaign('again', `${people(3)}Dora,6.59123E+09\nEve,n/a\n`);
-    await console.post('/c/again/columns', { destination: 'mobile', country: 'SG' });
+    await console.aCampaign('again', `${people(3)}Dora,6.59123E+09\nEve,n/a\n`, 'SG');
     await console.check('again');
     const page = await console.ask('/c/again/fix');
     expect(textOf(page)).toContain(

@@ -15,7 +15,7 @@ import { chooseZone } from '../../report/page/sentence.js';
 import { describeSpecialCharacters } from '../../report/special-characters.js';
 import { findUnasked } from '../audience.js';
 import { type CampaignFolder, jobFileOf } from '../campaign.js';
-import type { Started } from '../commands.js';
+import type { Printed, Started } from '../commands.js';
 import { type Checked, countWaiting, type EarlierRun, findRun, listEarlier } from '../reading.js';
 import { readSample, renderUnasked } from './audience-desk.js';
 import { askFor, Desk, fieldText, isTyped, type JobRequest, viewOf } from './desk.js';
@@ -31,12 +31,20 @@ export class CheckDesk extends Desk {
     const previewed = await this.runHere(asked, 'preview', jobFileOf(asked.campaign), '--count', '1');
     const [row] = (previewed.rows ?? []) as readonly { price?: { amount: string | null; currency: string } }[];
     const amount = row?.price?.amount ?? undefined;
-    const all = wrong.length > 0 ? wrong : wrongOf(printed, 'to');
-    return testPage(viewOf(asked, all), {
-      numbers: String(asked.fields.to ?? about ?? asked.job.testNumbers),
-      last: String(printed?.plan ?? ''),
-      price: amount === undefined ? undefined : `${amount} ${row?.price?.currency}`,
-      said: printed?.balance === undefined ? undefined : describeTest(printed.balance as Balance),
+    const price = amount === undefined ? '' : `, about ${amount} ${row?.price?.currency} for each number`;
+    const view = viewOf(asked, wrong.length > 0 ? wrong : wrongOf(printed, 'to'));
+    const real = asked.job.isSandbox
+      ? html`<p>On the sandbox nothing reaches a phone: you see whether it would be accepted.</p>`
+      : html`<p class="note"><b>These are real messages</b>${price}.</p>`;
+    const hint = 'With + and country code, 20 at most, separated by commas.';
+    const value = String(asked.fields.to ?? about ?? asked.job.testNumbers);
+    // Who presses twice sends one test: the form says which was the last.
+    const form = html`${renderHidden('last', String(printed?.plan ?? ''))}${renderField(view, { id: 'to', label: 'Your numbers', hint, value })}${renderSelect(view, { id: 'row', label: 'Which message' }, TEST_ROWS)}<button>Send the test</button>`;
+    const { title, command } = WORK.test;
+    return renderPage(view, {
+      title: 'Test',
+      body: html`<h1>${title}</h1>${describeTest(printed)}${real}<p>A test goes to these numbers alone. The people of the file get the message when you send it.</p>${renderForm(view, 'test', form)}<p><a href="${view.at}/check">Go on to the check</a></p>`,
+      command,
     });
   }
 
@@ -121,9 +129,11 @@ function refuseNumbers(to: string, country: string): Wrong[] {
   return wrong.map((each) => ({ message: `“${each}” is not a phone number`, hint, field: 'to' }));
 }
 
-function describeTest({ accepted, rejected, inDoubt }: Balance): string {
+function describeTest(printed: Printed | undefined): Html {
+  if (printed?.balance === undefined) return NOTHING;
+  const { accepted, rejected, inDoubt } = printed.balance as Balance;
   const others = listNonZero({ rejected, 'in doubt': inDoubt });
-  return `The last test: ${[`${countOf(accepted, 'message')} accepted`, ...others].join(', ')}.`;
+  return html`<p class="lead">The last test: ${[`${countOf(accepted, 'message')} accepted`, ...others].join(', ')}.</p>`;
 }
 
 const UNWRITTEN: Wrong = {
@@ -154,30 +164,6 @@ const TEST_ROWS: readonly (readonly [flag: string, title: string])[] = [
   ['longest', 'the longest'],
   ['ucs2', 'with a special character (fewer letters fit)'],
 ];
-
-/** `last`: the test before, as who presses twice sends one. `price`: such as `0.04 EUR`, of a message; undefined without prices. */
-function testPage(
-  view: View,
-  shown: { numbers: string; last: string; price: string | undefined; said: string | undefined },
-): PageAnswer {
-  const { numbers, last, price, said } = shown;
-  const real =
-    view.campaign?.isSandbox === true
-      ? html`<p>On the sandbox nothing reaches a phone: you see whether it would be accepted.</p>`
-      : html`<p class="note"><b>These are real messages</b>${price === undefined ? '' : `, about ${price} for each number`}.</p>`;
-  const rows = renderSelect(view, { id: 'row', label: 'Which message' }, TEST_ROWS);
-  const form = renderForm(
-    view,
-    'test',
-    html`${renderHidden('last', last)}${renderField(view, { id: 'to', label: 'Your numbers', hint: 'With + and country code, 20 at most, separated by commas.', value: numbers })}${rows}<button>Send the test</button>`,
-  );
-  const { title, command } = WORK.test;
-  return renderPage(view, {
-    title: 'Test',
-    body: html`<h1>${title}</h1>${said === undefined ? NOTHING : html`<p class="lead">${said}</p>`}${real}<p>A test goes to these numbers alone. The people of the file get the message when you send it.</p>${form}<p><a href="${view.at}/check">Go on to the check</a></p>`,
-    command,
-  });
-}
 
 type Before = Pick<EarlierRun, 'accepted' | 'since'> | undefined;
 

@@ -1,6 +1,5 @@
 import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
-import type { z } from 'zod';
 import { countOf, format } from '../../domain/count-of.js';
 import { quoteWord, UserError } from '../../domain/errors.js';
 import { isObject, readKept } from '../../domain/is-object.js';
@@ -8,7 +7,7 @@ import { formatZoned, ownZone } from '../../domain/stated-time.js';
 import { exampleFor } from '../../guess/write-job.js';
 import { defaultLimits } from '../../job/limits.js';
 import { loadJob } from '../../job/load.js';
-import { DEFAULT_SUB_ACCOUNT_SUFFIX, type writtenService } from '../../job/schema/service.js';
+import { DEFAULT_SUB_ACCOUNT_SUFFIX } from '../../job/schema/service.js';
 import { normalizeNumber } from '../../normalize/number/number.js';
 import type { MessageToPerson } from '../../people/list-person.js';
 import { PERSON_WORDS } from '../../people/people-file.js';
@@ -17,7 +16,7 @@ import { readOpenDoubt } from '../../registry/read-runs.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
 import { type CampaignFolder, jobFileOf } from '../campaign.js';
 import { countWaiting, describeRunShortly, type FoundRun, findRun } from '../reading.js';
-import { may, type Team, type User } from '../team.js';
+import { may, type Team } from '../team.js';
 import { Desk, fieldText, type PageRequest, readFrom, viewOf } from './desk.js';
 import { renderField, renderForm, renderHidden } from './forms.js';
 import { type PageAnswer, renderItems, renderPage, renderPages } from './layout.js';
@@ -36,9 +35,37 @@ export class HomeDesk extends Desk {
     const find = fieldText(asked, 'find');
     const entries = sortEntries(await this.#list());
     const found = entries.filter(({ name }) => name.includes(find.toLowerCase()));
-    const from = Math.min(readFrom(asked), Math.max(0, found.length - 1));
-    const listed = { entries: found.slice(from, from + LISTED), find, from, total: found.length };
-    return homePage(viewOf(asked, wrong), listed);
+    const total = found.length;
+    const from = Math.min(readFrom(asked), Math.max(0, total - 1));
+    const shown = found.slice(from, from + LISTED);
+    const view = viewOf(asked, wrong);
+    const groups = GROUPS.map(([title, has]) => {
+      const own = shown.filter(({ progress }) => has.includes(progress));
+      const items = own.map(({ name, progress, said }) => {
+        const at = `/c/${name}${progress === 'doubt' ? '/doubt' : progress === 'checked' ? '/check' : ''}`;
+        return html`<a href="${at}">${name}</a> <span class="dim">${said}</span>`;
+      });
+      return own.length === 0 ? NOTHING : html`<h2>${title}</h2>${renderItems(items)}`;
+    });
+    const search =
+      total === 0 && find === ''
+        ? html`<p class="lead">No campaigns yet. Start with a file of people.</p>`
+        : html`<form method="get" action="/" role="search"><p class="field"><label for="find">Find by name</label><input id="find" name="find" value="${find}" type="search"> <button class="quiet">Find</button></p></form>`;
+    const none =
+      find === '' || total > 0
+        ? NOTHING
+        : html`<p class="lead">No campaign has “${find}” in its name. <a href="/">Show all</a></p>`;
+    const place =
+      total > LISTED
+        ? html`<p class="dim">Campaigns ${format(from + 1)} to ${format(from + shown.length)} of ${format(total)}.</p>`
+        : NOTHING;
+    const pages = renderPages({ from, shown: shown.length, total, most: LISTED }, find === '' ? {} : { find });
+    const create = html`${renderField(view, { id: 'name', label: 'Name of the campaign', hint: 'Such as spring-sale. Its files are in a directory of this name.', attributes: html` maxlength="60" autocomplete="off"` })}<button>Start a campaign</button>`;
+    return renderPage(view, {
+      title: 'Campaigns',
+      body: html`<h1>Campaigns</h1>${search}${none}${place}${groups}${pages}<h2>New campaign</h2>${renderForm(view, 'new', create)}`,
+      command: 'volley runs',
+    });
   }
 
   async create(asked: PageRequest): Promise<PageAnswer> {
@@ -87,10 +114,26 @@ export class HomeDesk extends Desk {
   }
 
   async showSettings(asked: PageRequest, team: Team | undefined): Promise<PageAnswer> {
-    const { env } = this.context.terminal;
     const { service, faults } = await this.campaigns.readAccount();
-    const [keys, users] = [listKeys(service?.credentials, env), await team?.list()];
-    return settingsPage(viewOf(asked), { directory: dirname(this.campaigns.directory), service, faults, keys, users });
+    const directory = dirname(this.campaigns.directory);
+    const { requestsPerSecond, messagesPerSecond, concurrency } = defaultLimits.sms;
+    const { account = '', region = '', bases = {} } = service ?? {};
+    const rows = [
+      ['account', account],
+      ['region', region],
+      ['subaccount', service?.subAccountId ?? `${account}${DEFAULT_SUB_ACCOUNT_SUFFIX}`],
+      ...Object.entries(bases).flatMap(([area, base]) => (base === undefined ? [] : [[`address of ${area}`, base]])),
+      ...listKeys(service?.credentials, this.context.terminal.env),
+    ];
+    const people = (await team?.list())?.map(({ name, role }) => [name, role]);
+    return renderPage(viewOf(asked), {
+      title: 'Settings',
+      body: html`<h1>Settings</h1><p>They are read here; the person who keeps this console changes them, in <code>${directory}</code>.</p>
+<h2>The account of live campaigns</h2>${faults.length > 0 ? renderRequest(directory, faults) : html`<p>A live copy of a campaign is sent from it.</p>${renderTable({ name: 'Account', columns: ['what', 'is'] }, rows)}`}
+<h2>Prices and limits</h2><p>${requestsPerSecond} requests and ${format(messagesPerSecond ?? 0)} messages a second at most, ${concurrency} at once. The person who keeps this console can give a campaign other limits, and prices, so that its check says what it costs.</p>
+<h2>Users</h2>${people === undefined ? html`<p>You alone, by a link. The person who keeps this console begins a team with <code>volley console --users users.csv --add Anna --role author</code></p>` : html`${renderTable({ name: 'Users', columns: ['name', 'role'] }, people)}<p>The person who keeps this console adds others: <code>volley console --users users.csv --add Anna --role author</code></p>`}`,
+      command: 'volley check job.yaml --online',
+    });
   }
 
   /** Only those are read of which a file has changed since, or a process sends: a run of a year ago is read once. */
@@ -215,40 +258,6 @@ function sortEntries<Of extends Entry>(entries: readonly Of[]): Of[] {
   return entries.toSorted((one, other) => placeOf(one) - placeOf(other) || other.atMs - one.atMs);
 }
 
-/** `from`: how many are before those that are shown; `total`: how many there are. */
-function homePage(
-  view: View,
-  { entries, find, from, total }: { entries: readonly Entry[]; find: string; from: number; total: number },
-): PageAnswer {
-  const groups = GROUPS.map(([title, has]) => {
-    const own = entries.filter(({ progress }) => has.includes(progress));
-    const items = own.map(({ name, progress, said }) => {
-      const at = `/c/${name}${progress === 'doubt' ? '/doubt' : progress === 'checked' ? '/check' : ''}`;
-      return html`<a href="${at}">${name}</a> <span class="dim">${said}</span>`;
-    });
-    return own.length === 0 ? NOTHING : html`<h2>${title}</h2>${renderItems(items)}`;
-  });
-  const search =
-    total === 0 && find === ''
-      ? html`<p class="lead">No campaigns yet. Start with a file of people.</p>`
-      : html`<form method="get" action="/" role="search"><p class="field"><label for="find">Find by name</label><input id="find" name="find" value="${find}" type="search"> <button class="quiet">Find</button></p></form>`;
-  const none =
-    find === '' || total > 0
-      ? NOTHING
-      : html`<p class="lead">No campaign has “${find}” in its name. <a href="/">Show all</a></p>`;
-  const place =
-    total > LISTED
-      ? html`<p class="dim">Campaigns ${format(from + 1)} to ${format(from + entries.length)} of ${format(total)}.</p>`
-      : NOTHING;
-  const pages = renderPages({ from, shown: entries.length, total, most: LISTED }, find === '' ? {} : { find });
-  const create = html`${renderField(view, { id: 'name', label: 'Name of the campaign', hint: 'Such as spring-sale. Its files are in a directory of this name.', attributes: html` maxlength="60" autocomplete="off"` })}<button>Start a campaign</button>`;
-  return renderPage(view, {
-    title: 'Campaigns',
-    body: html`<h1>Campaigns</h1>${search}${none}${place}${groups}${pages}<h2>New campaign</h2>${renderForm(view, 'new', create)}`,
-    command: 'volley runs',
-  });
-}
-
 /** What is known of one person. `campaigns`: those that a message may be of. */
 interface Person {
   readonly messages: readonly MessageToPerson[];
@@ -295,16 +304,6 @@ function renderPerson(view: View, { number, said }: PersonShown, { messages, lis
   return html`${said === undefined ? NOTHING : html`<p class="note" role="status">${said}.</p>`}${known}<h2>Opt-out</h2>${listed}${may(view.user, 'author') ? renderForm(view, 'people/opt', opt) : NOTHING}`;
 }
 
-interface SettingsShown {
-  readonly directory: string;
-  /** Of service.yaml; undefined where it is wrong. */
-  readonly service: z.output<typeof writtenService> | undefined;
-  readonly faults: readonly string[];
-  readonly keys: readonly (readonly [what: string, said: string])[];
-  /** Undefined where one person uses the console. */
-  readonly users: readonly User[] | undefined;
-}
-
 /** What a user hands to the person who can give the console its account. `faults`: of what stands there now. */
 export function renderRequest(directory: string, faults: readonly string[]): Html {
   return html`<p><b>Campaigns cannot be sent for real yet</b>, as this console has no account to send from. The person who set it up, or your IT, adds one once. Send them these lines:</p>
@@ -315,26 +314,4 @@ account: acme
 credentials: { apiKey: { env: VOLLEY_API_KEY } }
 2. Where the console is started, set VOLLEY_API_KEY to the key of the account, and start it again.
 What is wrong with service.yaml now: ${faults.join('; ')}.</pre>`;
-}
-
-function settingsPage(view: View, shown: SettingsShown): PageAnswer {
-  const { directory, service, faults, keys, users } = shown;
-  const { requestsPerSecond, messagesPerSecond, concurrency } = defaultLimits.sms;
-  const { account = '', region = '', bases = {} } = service ?? {};
-  const rows = [
-    ['account', account],
-    ['region', region],
-    ['subaccount', service?.subAccountId ?? `${account}${DEFAULT_SUB_ACCOUNT_SUFFIX}`],
-    ...Object.entries(bases).flatMap(([area, base]) => (base === undefined ? [] : [[`address of ${area}`, base]])),
-    ...keys,
-  ];
-  const people = users?.map(({ name, role }) => [name, role]);
-  return renderPage(view, {
-    title: 'Settings',
-    body: html`<h1>Settings</h1><p>They are read here; the person who keeps this console changes them, in <code>${directory}</code>.</p>
-<h2>The account of live campaigns</h2>${faults.length > 0 ? renderRequest(directory, faults) : html`<p>A live copy of a campaign is sent from it.</p>${renderTable({ name: 'Account', columns: ['what', 'is'] }, rows)}`}
-<h2>Prices and limits</h2><p>${requestsPerSecond} requests and ${format(messagesPerSecond ?? 0)} messages a second at most, ${concurrency} at once. The person who keeps this console can give a campaign other limits, and prices, so that its check says what it costs.</p>
-<h2>Users</h2>${people === undefined ? html`<p>You alone, by a link. The person who keeps this console begins a team with <code>volley console --users users.csv --add Anna --role author</code></p>` : html`${renderTable({ name: 'Users', columns: ['name', 'role'] }, people)}<p>The person who keeps this console adds others: <code>volley console --users users.csv --add Anna --role author</code></p>`}`,
-    command: 'volley check job.yaml --online',
-  });
 }

@@ -8,7 +8,7 @@ import type { Summary } from '../../report/summary.js';
 import { readSummary } from '../../report/write-report.js';
 import { findHeldUntil } from '../../texts/run-progress.js';
 import type { Printed } from '../commands.js';
-import { type FoundRun, findRun } from '../reading.js';
+import { findRun } from '../reading.js';
 import { writePieces } from '../uploads.js';
 import { type CampaignRequest, Desk, fieldText, isTyped, viewOf } from './desk.js';
 import { MULTIPART, renderCount, renderFileField, renderForm, renderHidden } from './forms.js';
@@ -82,8 +82,26 @@ export class RepairDesk extends Desk {
     const run = await findRun(asked.campaign, this.context, id);
     if (run === undefined || run.runner !== undefined) return { to: `/c/${asked.name}/run` };
     const last = cancelled?.about === run.plan.id ? cancelled.printed : undefined;
-    const all = wrong.length > 0 ? wrong : wrongOf(last, 'count');
-    return takeBackPage(viewOf(asked, all), run, last);
+    const view = viewOf(asked, wrong.length > 0 ? wrong : wrongOf(last, 'count'));
+    const until = findHeldUntil(run.plan, run.nowMs);
+    const { accepted } = run.balance;
+    const others = listNonZero({ not: Number(last?.kept), 'in doubt': Number(last?.inDoubt) });
+    const came =
+      last === undefined || last.error !== null
+        ? NOTHING
+        : html`<p class="note">${countOf(Number(last.cancelled), 'message')} taken back${others.map((each) => `, ${each}`).join('')}.</p>`;
+    const ask = html`${renderHidden('run', run.plan.id)}${renderCount(view, `Type ${accepted} to take them back`)}<button>Take back</button>`;
+    const form =
+      until === undefined
+        ? html`<p>The service holds nothing of this run: what it accepted, it sent.</p>`
+        : accepted === 0
+          ? html`<p>Nothing is left to take back.</p>`
+          : html`<p class="lead">The service holds ${countOf(accepted, 'message')} until ${until}.</p><p>What is taken back is not sent, and can be planned again.</p>${renderForm(view, 'take-back', ask)}`;
+    return renderPage(view, {
+      title: 'Take back',
+      body: html`<h1>Take back</h1>${came}${form}<p><a href="${view.at}/run">The report</a></p>`,
+      command: `volley cancel ${quoteWord(run.directory)}`,
+    });
   }
 
   async takeBack(asked: CampaignRequest): Promise<PageAnswer> {
@@ -138,27 +156,4 @@ function describeLast(last: Printed | undefined): Html {
   const count = settled.accepted + settled.rejected + settled.notSent;
   const reasons = left.map(({ reason, rows }) => html`<br>${format(rows)} left: ${reason}`);
   return html`<p class="note">${countOf(count, 'row')} settled.${reasons}</p>`;
-}
-
-/** `last`: what the command printed before. */
-function takeBackPage(view: View, run: FoundRun, last: Printed | undefined): PageAnswer {
-  const until = findHeldUntil(run.plan, run.nowMs);
-  const { accepted } = run.balance;
-  const others = listNonZero({ not: Number(last?.kept), 'in doubt': Number(last?.inDoubt) });
-  const came =
-    last === undefined || last.error !== null
-      ? NOTHING
-      : html`<p class="note">${countOf(Number(last.cancelled), 'message')} taken back${others.map((each) => `, ${each}`).join('')}.</p>`;
-  const ask = html`${renderHidden('run', run.plan.id)}${renderCount(view, `Type ${accepted} to take them back`)}<button>Take back</button>`;
-  const form =
-    until === undefined
-      ? html`<p>The service holds nothing of this run: what it accepted, it sent.</p>`
-      : accepted === 0
-        ? html`<p>Nothing is left to take back.</p>`
-        : html`<p class="lead">The service holds ${countOf(accepted, 'message')} until ${until}.</p><p>What is taken back is not sent, and can be planned again.</p>${renderForm(view, 'take-back', ask)}`;
-  return renderPage(view, {
-    title: 'Take back',
-    body: html`<h1>Take back</h1>${came}${form}<p><a href="${view.at}/run">The report</a></p>`,
-    command: `volley cancel ${quoteWord(run.directory)}`,
-  });
 }
