@@ -31,6 +31,27 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
     tests: ['test/service/answer.test.ts'],
   },
   {
+    name: 'an id of 64 bits is rounded',
+    file: 'src/service/answer.ts',
+    find: 'if (!/\\d{16}/.test(json)) return json;',
+    replace: 'if (!/\\d{116}/.test(json)) return json;',
+    tests: ['test/service/forms-of-an-answer.test.ts'],
+  },
+  {
+    name: 'an answer may come compressed, and is not read',
+    file: 'src/service/endpoint.ts',
+    find: "'accept-encoding': 'identity'",
+    replace: "'accept-charset': 'identity'",
+    tests: ['test/service/clients.test.ts'],
+  },
+  {
+    name: 'a time of the service is that of the machine',
+    file: 'src/domain/stated-time.ts',
+    find: 'return Date.parse(/T[\\d:.,]+$/.test(text)',
+    replace: 'return Date.parse(/T[\\d:.,]+#/.test(text)',
+    tests: ['test/domain/stated-time.test.ts', 'test/listen/event-line.test.ts'],
+  },
+  {
     name: 'a purged campaign is taken for a paused one',
     file: 'src/service/areas/campaign.ts',
     find: "{ state: 'PURGED', meaning: 'schedule purged' }",

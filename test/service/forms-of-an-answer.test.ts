@@ -75,7 +75,16 @@ const FORMS: readonly (readonly [title: string, form: (body: unknown) => Buffer]
   [
     'null and empty text for what it omits',
     (body) =>
-      write(changeEach(body, (all) => ({ uid: '', sessionId: null, messageId: '', nextSmsAfter: null, ...all }))),
+      write(
+        changeEach(body, (all) => ({
+          uid: '',
+          sessionId: null,
+          messageId: '',
+          conversationId: '',
+          nextSmsAfter: null,
+          ...all,
+        })),
+      ),
   ],
   [
     'integers that no number holds',

@@ -137,7 +137,7 @@ export const updateConversation = defineEndpoint(
   // The contract does not show the body: any but a page, or another conversation's, will do.
   (response, { conversationId }) => {
     const body = readObjectOrNothing(response);
-    if (body === undefined || !isAbout(body.conversationId ?? body.id, conversationId)) return undefined;
+    if (body === undefined || isOfAnother(readId(body.conversationId, body.id), conversationId)) return undefined;
     return {
       conversationId,
       /** The service's value, such as `active`; undefined if absent. */
@@ -153,7 +153,7 @@ export const sendMessage = defineEndpoint(
   // The service documents an answer without a body.
   (response, { conversationId }) => {
     const body = readObjectOrNothing(response);
-    if (body === undefined || !isAbout(body.conversationId, conversationId)) return undefined;
+    if (body === undefined || isOfAnother(readId(body.conversationId), conversationId)) return undefined;
     return {
       conversationId,
       /** Undefined where the service gave none. */
@@ -174,6 +174,6 @@ export function readConversationBody(body: unknown) {
   };
 }
 
-function isAbout(named: unknown, conversationId: string): boolean {
-  return named === undefined || named === null || readId(named) === conversationId;
+function isOfAnother(named: string | undefined, conversationId: string): boolean {
+  return named !== undefined && named !== conversationId;
 }

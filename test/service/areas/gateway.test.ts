@@ -49,7 +49,7 @@ describe('an answer', () => {
   test.each<[keyof typeof READERS, string, readonly unknown[]]>([
     ['conversation', 'without an id', [...nameless, { conversationId: '' }, { conversationId: {} }, { createdAt }]],
     ['update', 'that is a page', pages],
-    ['update', 'of another', [{ id: 'c-2' }, { conversationId: 'c-2', id: 'c-1' }, { id: {} }]],
+    ['update', 'of another', [{ id: 'c-2' }, { conversationId: 'c-2', id: 'c-1' }]],
     ['message', 'that is a page', pages],
     ['message', 'of another conversation', [{ conversationId: 'c-2' }]],
     ['webhook', 'without an id, or about another thing', [...nameless, ...strays]],
