@@ -7,6 +7,7 @@ import { fileIdsOf } from '../plan/reimport/named-rows.js';
 import { listFilesOf } from '../registry/claim-rows.js';
 import { isReported, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
+import { LISTED_OUTPUTS } from '../report/rows.js';
 import { CAMPAIGN_PAGE, PAGE_FILE, readSummary, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
@@ -190,8 +191,10 @@ class Claimants {
 }
 
 /** Files of a run that Volley wrote and that hold people's rows or texts; others in its directory are not ours to delete. */
-const ROWS =
-  /^(?:\d+-[a-z.]+\.(?:requests|rows|results|rejections|skipped|in-doubt|unprocessed)\.(?:nd)?(?:json|csv|xlsx)(?:\.gz)?|deliveries\.(?:csv|ndjson|xlsx)|stdin|.*\.part|\.plan\.json\.taken)$/;
+const OF_A_STEP = ['requests', 'rows', ...LISTED_OUTPUTS].join('|');
+const ROWS = new RegExp(
+  `^(?:\\d+-[a-z.]+\\.(?:${OF_A_STEP})\\.(?:ndjson|csv|xlsx)(?:\\.gz)?|deliveries\\.(?:csv|ndjson|xlsx)|stdin|.*\\.part|\\.plan\\.json\\.taken)$`,
+);
 const NAMES = [PLAN_FILE, JOURNAL_FILE, RECEIPTS_FILE, PAGE_FILE, 'proof.salt', CAMPAIGN_PAGE];
 
 /** What pruning deletes of a directory, plan.json first: without it the rest is no plan. */

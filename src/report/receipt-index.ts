@@ -6,7 +6,7 @@ import { readPlannedRows } from '../plan/format/planned-rows.js';
 import type { Files, ReadFile } from '../storage/files.js';
 import { ReadWindow } from '../storage/read-window.js';
 import { splitLines } from '../storage/split-lines.js';
-import { type Receipt, type ReceiptState, readReceipt, STATE_RANKS } from './receipt.js';
+import { RECEIPT_STATES, type Receipt, type ReceiptState, readReceipt } from './receipt.js';
 
 export interface ReceiptCounts {
   /** Receipts of messages of this run. */
@@ -114,7 +114,8 @@ export class Receipts {
       if (subAccountId !== this.#subAccountId || index.numbers[row] !== Number(destination)) break;
       this.#counts.own += 1;
       index.states[row] = (index.states[row] ?? 0) | (1 << STATES.indexOf(state));
-      const order = state === 'queued' ? 0 : Math.min(Math.max(atMs, 0), LATEST_MS) * RANKS + STATE_RANKS[state];
+      const order =
+        state === 'queued' ? 0 : Math.min(Math.max(atMs, 0), LATEST_MS) * RANKS + RECEIPT_STATES[state].rank;
       if (order < (index.order[row] ?? 0)) return;
       index.order[row] = order;
       index.places[row] = place;
@@ -137,7 +138,7 @@ interface StepReceipts {
   readonly states: Uint8Array;
 }
 
-const STATES = Object.keys(STATE_RANKS) as ReceiptState[];
+const STATES = Object.keys(RECEIPT_STATES) as ReceiptState[];
 
 const RANKS = 4;
 /** Year 10889; keeps time and rank within 53 bits. */

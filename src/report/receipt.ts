@@ -22,20 +22,36 @@ export interface Receipt {
   readonly price: { readonly total: bigint; readonly currency: string } | undefined;
 }
 
-export type ReceiptState = keyof typeof STATE_RANKS;
+/**
+ * The states of a message. `rank`: which of two of the same moment came later. `isSent`: it was handed over to an operator, whose word
+ * `undelivered` is. `end`: how it ended; undefined where it has not.
+ */
+export const RECEIPT_STATES = {
+  queued: { rank: 0, isSent: false, end: undefined },
+  sent: { rank: 1, isSent: true, end: undefined },
+  rejected: { rank: 2, isSent: false, end: 'failed' },
+  undelivered: { rank: 2, isSent: true, end: 'failed' },
+  delivered: { rank: 2, isSent: true, end: 'delivered' },
+  read: { rank: 3, isSent: true, end: 'delivered' },
+} as const;
+export type ReceiptState = keyof typeof RECEIPT_STATES;
 
-/** Which of two states of the same moment came later. */
-export const STATE_RANKS = { queued: 0, sent: 1, rejected: 2, undelivered: 2, delivered: 2, read: 3 } as const;
-
-/** Handed over to an operator; `undelivered` is the word of the operator. */
-const SAY_SENT: readonly string[] = ['sent', 'delivered', 'undelivered', 'read'];
+/** Messages that have their end, by a count of messages by state: one whose newest state is not final is in neither. */
+export function sumDeliveries(counts: Readonly<Record<string, number>>): { delivered: number; failed: number } {
+  const sums = { delivered: 0, failed: 0 };
+  for (const [state, count] of Object.entries(counts)) {
+    const end = isState(state) ? RECEIPT_STATES[state].end : undefined;
+    if (end !== undefined) sums[end] += count;
+  }
+  return sums;
+}
 
 /**
  * What the states of one message show, as receipts or the message export have them: that it was sent, that the service refused it, or
  * both. Undefined: nothing. One that is queued may be sent later, refused, or taken back. Pure.
  */
 export function decideByStates(states: readonly string[]): 'sent' | 'rejected' | 'contradiction' | undefined {
-  const isSent = states.some((state) => SAY_SENT.includes(state));
+  const isSent = states.some((state) => isState(state) && RECEIPT_STATES[state].isSent);
   if (states.includes('rejected')) return isSent ? 'contradiction' : 'rejected';
   return isSent ? 'sent' : undefined;
 }
@@ -89,7 +105,7 @@ function readPrice({ total, currency }: Readonly<Record<string, unknown>>): Rece
 }
 
 function isState(state: string): state is ReceiptState {
-  return Object.hasOwn(STATE_RANKS, state);
+  return Object.hasOwn(RECEIPT_STATES, state);
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {

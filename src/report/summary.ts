@@ -121,12 +121,6 @@ export function describeRejected({ balance, steps }: Pick<Summary, 'balance' | '
   return `${format(rejected)} of ${countOf(read - skipped, isOfNumbers ? 'number' : 'row')} could not be used`;
 }
 
-/** Messages with a final receipt: a newest state that is not final counts as neither. */
-export function sumDeliveries(deliveries: Readonly<Record<string, number>>): { delivered: number; failed: number } {
-  const sum = (states: readonly string[]) => sumOf(states.map((state) => deliveries[state] ?? 0));
-  return { delivered: sum(['delivered', 'read']), failed: sum(['undelivered', 'rejected']) };
-}
-
 /** Rows that their run does not send, for one of these reasons, and that no other plan has claimed since. */
 export function countNotSent(
   { steps }: { readonly steps: readonly Pick<StepSummary, 'notSent'>[] },

@@ -222,8 +222,8 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'a message that is queued was sent',
     file: 'src/report/receipt.ts',
-    find: "SAY_SENT: readonly string[] = ['sent', ",
-    replace: "SAY_SENT: readonly string[] = ['queued', 'sent', ",
+    find: 'queued: { rank: 0, isSent: false,',
+    replace: 'queued: { rank: 0, isSent: true,',
     tests: ['test/settle/settle-export.test.ts', 'test/settle/settle-receipts.test.ts'],
   },
   {

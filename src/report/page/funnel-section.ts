@@ -3,7 +3,8 @@ import type { FunnelStage } from '../../plan/format/plan-file.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatMoney } from '../../prices/decimal.js';
 import { listNotSent, listOmitted, nameStage } from '../account.js';
-import { type StepSummary, type Summary, sumDeliveries } from '../summary.js';
+import { sumDeliveries } from '../receipt.js';
+import type { StepSummary, Summary } from '../summary.js';
 import { renderShare } from './charts.js';
 import {
   cutSentence,

@@ -4,8 +4,9 @@ import { findZone, formatTime, listLocalTimes, type StatedTime, stateTime } from
 import { capitalize } from '../../domain/text.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { listNotSent } from '../account.js';
+import { sumDeliveries } from '../receipt.js';
 import { describeEarlyEnd } from '../stop-words.js';
-import { countNotSent, describeRejected, type Summary, sumDeliveries } from '../summary.js';
+import { countNotSent, describeRejected, type Summary } from '../summary.js';
 import { formatSpan } from './html.js';
 
 /** What was sent to how many and when, and what was not, in sentences for somebody who was not there. */

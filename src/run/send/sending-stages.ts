@@ -5,6 +5,7 @@ import type { RampStage } from '../../job/job.js';
 import type { RowCounts, StageEntry } from '../../journal/entry-format.js';
 import type { Plan, PlannedStep, RequestHead } from '../../plan/format/plan-file.js';
 import { readRequests } from '../../plan/format/planned-files.js';
+import { sumDeliveries } from '../../report/receipt.js';
 import { Receipts } from '../../report/receipt-index.js';
 import type { Files } from '../../storage/files.js';
 import { sleepUntil } from '../run-times.js';
@@ -164,20 +165,20 @@ async function countReceipts(
   { directory, plan }: { directory: string; plan: Plan },
   { planned, number }: { planned: PlannedStep; number: number },
 ): Promise<StageReceipts> {
-  const counts = { delivered: 0, undelivered: 0 };
+  const counts: Record<string, number> = {};
   const receipts = await Receipts.read(files, directory, plan);
-  if (receipts === undefined) return counts;
+  if (receipts === undefined) return { delivered: 0, undelivered: 0 };
   try {
     for await (const { stage, first, rows } of readRequests(files, directory, planned)) {
       if (stage !== number) continue;
       const all = Array.from({ length: rows }, (_, at) => first + at);
       const withReceipt = all.filter((row) => receipts.has(planned.number, row));
       for (const { state } of (await receipts.receiptsOf(planned.number, withReceipt)).values()) {
-        if (state === 'delivered' || state === 'read') counts.delivered += 1;
-        if (state === 'undelivered' || state === 'rejected') counts.undelivered += 1;
+        counts[state] = (counts[state] ?? 0) + 1;
       }
     }
-    return counts;
+    const { delivered, failed } = sumDeliveries(counts);
+    return { delivered, undelivered: failed };
   } finally {
     await receipts.close();
   }
