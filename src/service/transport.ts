@@ -155,12 +155,15 @@ function wordReason(code: string, hasStood: boolean, { connectSeconds, answerSec
     EPIPE: closed,
     UND_ERR_SOCKET: closed,
     UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
+    UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too long',
+    UND_ERR_RES_EXCEEDED_MAX_SIZE: 'the answer is too long',
     ENOTFOUND: 'its host name is unknown',
     EAI_AGAIN: 'its host name cannot be looked up',
     [OF_ANOTHER_HOST]: 'its certificate is for another host',
   };
   if (code === EARLY_ANSWER) return 'an answer came before the request was sent whole';
   const ofTls = NO_TLS.test(code) ? 'no secure connection can be made' : undefined;
+  if (NO_HTTP.test(code)) return `the answer is no HTTP (${code})`;
   const word = words[code] ?? (UNTRUSTED.test(code) ? 'its certificate is not trusted' : ofTls);
   return word === undefined ? code : `${word} (${code})`;
 }
@@ -184,6 +187,7 @@ const CONNECT_FAILURES = new Set([
   'EMFILE',
 ]);
 const TLS_REFUSED = /^(ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+const NO_HTTP = /^(HPE_\w+|HTTPParserError)$/;
 /** The other end speaks no TLS, or another one. */
 const NO_TLS = /^(ERR_SSL_|EPROTO$)/;
 const UNTRUSTED = /^(ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;

@@ -72,15 +72,33 @@ function nextOfDoubt({ balance: { inDoubt }, steps }: Summary, run: string, scre
   }
   const { number, kind, balance } = first;
   const [of, flags] = others.length === 1 ? ['', []] : [` of step ${number} (${kind})`, ['--step', String(number)]];
-  const decide = (assume: string) =>
-    showCommand(screen, 'settle', run, '--assume', assume, ...flags, '--confirm', String(balance.inDoubt));
-  const so = `${sayDoubt(balance.inDoubt, of)}. `;
-  if (kind === 'contacts') {
-    const what = `${so}A contact that is sent again is merged into the one that is there: count them as not sent, then send them again`;
-    return { what, command: decide('not-sent') };
+  const { assume, why } = usualDecision(kind);
+  const decision = ['--assume', assume, ...flags, '--confirm', String(balance.inDoubt)];
+  return {
+    what: `${sayDoubt(balance.inDoubt, of)}. ${why}`,
+    command: showCommand(screen, 'settle', run, ...decision),
+  };
+}
+
+/** What a person decides of rows in doubt where nothing proves what became of them, and why; where it hangs on what they find, `sent`. */
+export function usualDecision(kind: string): { readonly assume: 'sent' | 'not-sent'; readonly why: string } {
+  switch (kind) {
+    case 'contacts':
+      return {
+        assume: 'not-sent',
+        why: 'A contact that is sent again is merged into the one that is there: count them as not sent, then send them again',
+      };
+    case 'verification.check':
+      return {
+        assume: 'not-sent',
+        why: 'Counted as sent, their codes would pass for right: count them as not sent, then check them again, which may use up another try',
+      };
+    default:
+      return {
+        assume: 'sent',
+        why: 'The message export says nothing of them, as they are no SMS: look for them at the service, then decide for all of them, sent or not-sent',
+      };
   }
-  const what = `${so}The message export says nothing of them, as they are no SMS: look for them at the service, then decide for all of them, sent or not-sent`;
-  return { what, command: decide('sent') };
 }
 
 function sayDoubt(rows: number, of = ''): string {

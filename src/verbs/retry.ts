@@ -112,8 +112,8 @@ function formatMade(made: RetryEnd['anew'], { anew }: RetryEnd, screen: { screen
 function formatNothing(run: string, { only, codes }: Choice, { codes: found, left }: RetryEnd): string {
   const which = codes.length === 0 ? only : `${only} (${codes.join(', ')})`;
   const there =
-    only === 'rejected'
-      ? `; rejected by the service are${Object.keys(found).length === 0 ? ': none' : `: ${listCounts(found, 12)}`}`
+    only === 'rejected' && Object.keys(found).length > 0
+      ? `; rejected by the service are: ${listCounts(found, 12)}`
       : '';
   const isOpen = only === 'unprocessed' && left.underWay > 0;
   if (only === 'filtered')

@@ -12,6 +12,7 @@ import type { Summary } from '../report/summary.js';
 import { type ExportEnd, settleByExport } from '../settle/settle-export.js';
 import { settleByReceipts } from '../settle/settle-receipts.js';
 import { type LockedRun, NONE_SETTLED, type SettledCounts, settleByDecision } from '../settle/settle-rows.js';
+import { usualDecision } from '../texts/next-step.js';
 import { adopt, defineVerb, json, namedRun, text, texts, whole } from './verb.js';
 
 /**
@@ -157,7 +158,8 @@ function listDecisions(steps: Summary['steps'], run: string, screen: Screen): st
   const doubted = steps.filter(({ balance }) => balance.inDoubt > 0);
   return doubted.map(({ number, kind, balance: { inDoubt } }) => {
     const [of, flags] = doubted.length === 1 ? ['', []] : [` of step ${number} (${kind})`, ['--step', String(number)]];
-    const command = showCommand(screen, 'settle', run, '--assume', 'sent', ...flags, '--confirm', String(inDoubt));
+    const decision = ['--assume', usualDecision(kind).assume, ...flags, '--confirm', String(inDoubt)];
+    const command = showCommand(screen, 'settle', run, ...decision);
     return `Decide yourself, for all ${format(inDoubt)} in doubt${of} (sent or not-sent): ${command}`;
   });
 }

@@ -133,6 +133,18 @@ describe('the account of a run', () => {
   });
 
   it.each([
+    ['contacts', 'not-sent', 'merged into the one that is there'],
+    ['verification.check', 'not-sent', 'their codes would pass for right'],
+    ['verification.start', 'sent', 'look for them at the service'],
+    ['conversations', 'sent', 'look for them at the service'],
+  ] as const)('of rows in doubt of %s advises to count them as %s', (kind, assume, why) => {
+    const balance = { ...emptyBalance(), read: 2, inDoubt: 2 };
+    const text = formatSummary(aSummary({ exitCode: 3, balance }, { kind, balance }), REAL).replace(/\s+/g, ' ');
+    expect(text).toContain(`--assume ${assume} --confirm 2`);
+    expect(text).toContain(why);
+  });
+
+  it.each([
     [
       'unauthorized',
       'check that key or token, and account and subaccount of the job; then the same command resumes the run, or says how to go on if the job names another address or account now\n  volley run jobs/sale.yaml\n',
