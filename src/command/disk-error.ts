@@ -36,11 +36,18 @@ const BY_PERSON: ReadonlySet<string> = new Set([
   ...['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY', 'ELOOP', 'ENAMETOOLONG', 'EINVAL', 'EACCES', 'EPERM'],
 ]);
 
+/** The working directory is asked for; it may have been removed. */
+const CWD = 'uv_cwd';
+
 /**
  * The exit code: 2 when a person must change their input, 4 when they must look at a run, 75 when the same command may
  * succeed later.
  */
-export function exitCodeOfDisk({ code, place = 'unknown' }: Pick<DiskError, 'code' | 'place'>): number {
+export function exitCodeOfDisk({
+  code,
+  syscall,
+  place = syscall === CWD ? 'given' : 'unknown',
+}: Pick<DiskError, 'code' | 'place'> & { readonly syscall?: string }): number {
   // The system remounts a failing disk read-only; a directory that was still to be made there was never writable.
   if (code === 'EROFS') return place === 'given' || place === 'output' ? EXIT.notStarted : EXIT.again;
   if (!BY_PERSON.has(code)) return EXIT.again;
@@ -71,7 +78,7 @@ function placeOf(path: string, jobDirectory: string | undefined): DiskPlace {
 }
 
 export function describeDisk(error: DiskError): { message: string; hint: string } {
-  const { code, syscall, path = 'a file' } = error;
+  const { code, syscall, path = syscall === CWD ? 'the working directory' : 'a file' } = error;
   if (code === 'EPIPE')
     return {
       message: `Cannot print: what read its output has ended (${code}, ${syscall})`,
