@@ -43,10 +43,14 @@ export class RunDesk extends Desk {
     const named = id === '' ? run : await findRun(asked.campaign, this.context, id);
     // A process that sends is at work on the newest.
     const shown = named === undefined || named.plan.id === run.plan.id ? run : { ...named, runner: undefined };
+    const view = viewOf(asked, all);
+    const { summary } = shown;
+    // While a process sends this is asked for each second: no more is read than it takes.
+    if (shown.runner !== undefined || summary === undefined) return runPage(view, shown);
     const waiting = countWaiting((await this.checked(asked.campaign)).checked);
     const whole = await this.readWhole(asked.name, run);
     const earlier = await listEarlier(this.files, run, whole);
-    return runPage(viewOf(asked, all), { ...shown, whole, waiting, earlier, isOne: id !== '' });
+    return endPage(view, { ...shown, summary, whole, waiting, earlier, isOne: id !== '' });
   }
 
   /** One signal for each time that the lock was taken, after a look at who has it now. */
@@ -65,17 +69,8 @@ export class RunDesk extends Desk {
   }
 }
 
-/** `whole`: of all runs of the campaign that share rows. `isOne`: the page is about one of them all the same. `waiting`: messages that are checked, and not sent. */
-type ShownRun = FoundRun & {
-  readonly whole?: CampaignReport | undefined;
-  readonly isOne?: boolean;
-  readonly waiting?: number;
-  readonly earlier?: readonly EarlierRun[];
-};
-
-function runPage(view: View, run: ShownRun): PageAnswer {
-  const { runner, summary, plan } = run;
-  if (summary !== undefined && runner === undefined) return endPage(view, { ...run, summary });
+function runPage(view: View, run: FoundRun): PageAnswer {
+  const { runner, plan } = run;
   const id = html`<p class="dim">Run ${plan.id}.</p>`;
   const { command } = WORK.apply;
   if (runner !== undefined) {
@@ -88,8 +83,18 @@ function runPage(view: View, run: ShownRun): PageAnswer {
   return renderPage(view, { title, body, command });
 }
 
-function endPage(view: View, run: ShownRun & { readonly summary: Summary }): PageAnswer {
-  const { rest, outputs, whole, isOne, waiting = 0, earlier = [] } = run;
+interface EndedRun extends FoundRun {
+  readonly summary: Summary;
+  /** Of all runs of the campaign that share rows; `isOne`: the page is about one of them all the same. */
+  readonly whole: CampaignReport | undefined;
+  readonly isOne: boolean;
+  /** Messages that are checked, and not sent. */
+  readonly waiting: number;
+  readonly earlier: readonly EarlierRun[];
+}
+
+function endPage(view: View, run: EndedRun): PageAnswer {
+  const { rest, outputs, whole, isOne, waiting, earlier } = run;
   const shown = isOne ? undefined : whole;
   const { runs = [run], summary = run.summary } = shown ?? {};
   const { plan = run.plan } = runs[0] ?? {};
