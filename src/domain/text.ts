@@ -85,6 +85,7 @@ export function wrapText(text: string, width: number, indent = ''): string[] {
   return [...lines, line];
 }
 
+/** The same, begun as a sentence is. */
 export function capitalize(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

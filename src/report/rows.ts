@@ -20,6 +20,8 @@ export const OUTPUTS = {
   unprocessed: { counted: 'unprocessed', title: 'not sent' },
 } as const satisfies Record<string, { readonly counted: keyof Balance; readonly title: string }>;
 export type Output = keyof typeof OUTPUTS;
+
+/** In the order in which accounts and pages list them. */
 export const LISTED_OUTPUTS = Object.keys(OUTPUTS) as Output[];
 
 /** Outputs whose rows have a reason to be explained: of skipped ones the code says all. */

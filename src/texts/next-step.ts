@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type NextStep, type Screen, showCommand, showPath } from '../command/screen.js';
-import { countOf, format } from '../domain/count-of.js';
+import { countOf, format, sumOf } from '../domain/count-of.js';
 import { isRefusedForNow } from '../domain/row-codes.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
 import { countHeld } from '../plan/had-lookup.js';
@@ -60,7 +60,7 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
 /** The message export has rows of SMS alone; others are decided on, step by step. */
 function nextOfDoubt({ balance: { inDoubt }, steps }: Summary, run: string, screen: Screen): NextStep {
   const others = steps.filter(({ kind, balance }) => kind !== 'sms' && balance.inDoubt > 0);
-  const ofOthers = others.reduce((sum, { balance }) => sum + balance.inDoubt, 0);
+  const ofOthers = sumOf(others.map(({ balance }) => balance.inDoubt));
   const [first] = others;
   if (ofOthers < inDoubt || first === undefined) {
     const without = ofOthers === 0 ? '' : `; it says nothing of the ${format(ofOthers)} that are no SMS`;

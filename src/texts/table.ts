@@ -120,6 +120,7 @@ export function formatBalances(
   return formatFigures([{ title: 'read' }, ...columns], rows, screen);
 }
 
+/** The colour of what stands in an output; undefined: none. */
 export const OUTPUT_STYLES = {
   results: 'green',
   rejections: 'red',
