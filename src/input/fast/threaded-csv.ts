@@ -1,6 +1,7 @@
 import { on } from 'node:events';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { UserError } from '../../domain/errors.js';
 import type { Input, RowStep } from '../../job/job.js';
@@ -48,6 +49,8 @@ export class ThreadedCsvReader implements RecordReader {
         Atomics.add(taken, 0, 1);
         Atomics.notify(taken, 0);
         yield said.block;
+        // Of a thread that is ahead, messages come without end: signals, timers and what else is asked of this process would wait for that.
+        await setImmediate();
       }
     } finally {
       await this.close();

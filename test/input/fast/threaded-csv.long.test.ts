@@ -62,6 +62,23 @@ describe('a CSV that is read in a thread', () => {
     await expectTheSame(bytes);
   });
 
+  it('leaves the process time for all else between blocks, however far the thread is ahead', async () => {
+    writeFileSync(path, `a,b\n${'x,y\n'.repeat(200_000)}`);
+    let isElsewhere = false;
+    let [blocks, between] = [0, 0];
+    for await (const _block of new ThreadedCsvReader(file, anInput()).blocks()) {
+      blocks += 1;
+      if (isElsewhere) between += 1;
+      isElsewhere = false;
+      setImmediate(() => {
+        isElsewhere = true;
+      });
+      // Work that takes longer than to read a block.
+      for (const endMs = performance.now() + 3; performance.now() < endMs; );
+    }
+    expect(between).toBe(blocks - 1);
+  });
+
   it('gives what it gives without, whatever it holds', async () => {
     const cell = fc.string({ unit: fc.constantFrom('a', 'é', '漢', ',', '"', '\n', ' ', ';', '\\'), maxLength: 4 });
     const text = fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 });
