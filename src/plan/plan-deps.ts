@@ -4,6 +4,7 @@ import type { RecordReader } from '../input/record-reader.js';
 import type { Input, RowStep } from '../job/job.js';
 import type { Files } from '../storage/files.js';
 import type { OpenPeople } from './had-lookup.js';
+import type { KnownLists } from './suppress/known-lists.js';
 
 /** How the planner reaches input files; `input/` offers it. Refusals are thrown as UserError 'bad-input'. */
 export interface InputReader {
@@ -19,6 +20,8 @@ export interface InputReader {
   digestContent(path: string): Promise<string | undefined>;
   /** `step`: for which rows may be drafted while they are read. */
   readRecords(file: InputFile, input: Input, step?: RowStep): RecordReader;
+  /** Of suppression lists; absent where each is read once. */
+  readonly knownLists?: KnownLists;
   /** Standard input, written whole and durable to `path`. */
   spoolStandardInput(path: string): Promise<void>;
 }

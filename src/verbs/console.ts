@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Context } from '../command/context.js';
+import type { Env } from '../command/env.js';
 import { describeFailure } from '../command/failure.js';
 import { endOnSignal } from '../command/signals.js';
 import type { Terminal } from '../command/terminal.js';
@@ -10,6 +11,7 @@ import type { Printed, ShortCommand } from '../console/commands.js';
 import { startConsole } from '../console/server.js';
 import { ROLES, Team, type User } from '../console/team.js';
 import { InternalError, UserError } from '../domain/errors.js';
+import { KnownLists } from '../plan/suppress/known-lists.js';
 import { defineVerb, json, port, readAs, text, yes } from './verb.js';
 
 const LOOPBACK = '127.0.0.1';
@@ -76,7 +78,10 @@ export const console = defineVerb({
     assertSafe(flags);
     return endOnSignal(context, async () => {
       await team?.assertTwoApprove();
-      const given = { directory, team, runHere: (command: ShortCommand) => runHere(command, context) };
+      const knownLists = new KnownLists();
+      const loadReader: Env['loadReader'] = async () => ({ ...(await env.loadReader()), knownLists });
+      const knowing = { ...context, env: { ...env, loadReader } };
+      const given = { directory, team, runHere: (command: ShortCommand) => runHere(command, knowing) };
       const { origin, close } = await startConsole({ ...flags, ...given }, context);
       try {
         await env.files.makeDirectory(own);

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
-import { people } from '../e2e/a-job.js';
+import { describe, expect, test, vi } from 'vitest';
+import { SuppressionColumns } from '../../src/plan/suppress/suppression-columns.js';
+import { numberOf, people } from '../e2e/a-job.js';
 import { openAConsole, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
@@ -70,5 +71,19 @@ describe('of several people at once', { timeout: TIMEOUT_MS }, () => {
     await console.save('/c/twice/message', { sender: 'LADEN', message: 'Theirs' });
     expect((await press('Once')).status).toBe(409);
     expect((await console.post('/c/twice/message', { ...other, sender: 'LADEN', message: 'Mine' })).status).toBe(409);
+  });
+
+  test('a suppression list is read once for all pages of all of them, until it changes', async () => {
+    await console.aCampaign('listed', people(3));
+    const list = (...numbers: number[]) => `mobile\n${numbers.map((each) => `${numberOf(each)}\n`).join('')}`;
+    await console.save('/c/listed/who', { path: console.write('stop.csv', list(1)) });
+    const add = vi.spyOn(SuppressionColumns.prototype, 'add');
+    for (const page of ['who', 'when', 'message', 'test', 'who'])
+      expect((await console.ask(`/c/listed/${page}`)).status).toBe(200);
+    expect(add).not.toHaveBeenCalled();
+    console.write('stop.csv', list(1, 2, 99));
+    expect(await console.textAt('/c/listed/who')).toContain('3 read in column mobile · 2 found');
+    expect(add).toHaveBeenCalledTimes(3);
+    add.mockRestore();
   });
 });

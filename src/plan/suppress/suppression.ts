@@ -15,7 +15,7 @@ import type { ProblemList } from '../problems.js';
 import { keyOfLists, type SuppressionFile } from './list-suppression.js';
 import { explainUnreadable, type SuppressionColumn, SuppressionColumns } from './suppression-columns.js';
 
-type ListReader = Pick<PlanDeps['reader'], 'readRecords'>;
+type ListReader = Pick<PlanDeps['reader'], 'readRecords' | 'knownLists'>;
 
 /** A list that was read: the numbers that no list before it has stand together, from `from` to `to`, and what they may be as well, to `end`. */
 interface LoadedList {
@@ -152,6 +152,20 @@ export async function loadSuppression(
 
 /** The columns of a list that hold numbers; they count only where no problem was added. */
 export async function readListed(
+  file: SuppressionFile,
+  input: Input,
+  { deps, problems }: { deps: { readonly reader: ListReader }; problems: ProblemList },
+): Promise<readonly SuppressionColumn[]> {
+  const { knownLists } = deps.reader;
+  const key = JSON.stringify([file.sha256, file.file.format, file.lists, input.country]);
+  const known = knownLists?.find(key);
+  if (known !== undefined) return known;
+  const columns = await readColumnsOf(file, input, { deps, problems });
+  if (problems.isEmpty) knownLists?.add(key, columns);
+  return columns;
+}
+
+async function readColumnsOf(
   { file, sha256, lists: written }: SuppressionFile,
   input: Input,
   { deps, problems }: { deps: { readonly reader: ListReader }; problems: ProblemList },
