@@ -75,10 +75,10 @@ function styleOf({ exitCode, state, balance }: Summary): Style {
   return state === 'planned' ? 'bold' : 'magenta';
 }
 
-function formatTableOf({ steps }: Summary, screen: Screen): string {
+function formatTableOf({ steps, state }: Summary, screen: Screen): string {
   const rows = steps.map(({ number, kind, balance, files, action }) => {
     if (action !== null) return { number, kind, balance, said: describeAction(action) };
-    return { number, kind, balance, said: Object.keys(files).length === 0 ? 'not started' : undefined };
+    return { number, kind, balance, said: Object.keys(files).length === 0 ? describeIdle(state) : undefined };
   });
   return formatBalances(rows, screen);
 }
@@ -165,6 +165,11 @@ function nameRun({ job, plan, retryOf, testOf }: Summary): string {
     return `Run ${plan} of job ${job}${retryOf === null ? '' : `, which retries rows of run ${retryOf},`}`;
   const tested = testOf.plan === null ? `job ${job}` : `run ${testOf.plan} of job ${job}`;
   return `Test ${plan} of ${tested}, to ${countOf(testOf.numbers, 'number')},`;
+}
+
+/** Of a step without rows that did nothing: where its run is finished, it is a chat whose `when` is for another end. */
+export function describeIdle(state: string): string {
+  return state === 'finished' ? 'not posted, as its when says' : 'not started';
 }
 
 /** The outcome of a step without rows; not yet escaped. */

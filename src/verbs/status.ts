@@ -25,7 +25,7 @@ import { findSentAgain } from '../retry/claiming-plan.js';
 import { readLockOwner } from '../storage/lock.js';
 import { nextStep } from '../texts/next-step.js';
 import { formatApprovals } from '../texts/plan-text.js';
-import { describeAction, formatOpenDoubt } from '../texts/summary-text.js';
+import { describeAction, describeIdle, formatOpenDoubt } from '../texts/summary-text.js';
 import { formatBalances } from '../texts/table.js';
 import { readNextOfPlan } from './job-result.js';
 import { defineVerb, json, namedRun } from './verb.js';
@@ -76,7 +76,7 @@ export const status = defineVerb({
     return {
       json: found,
       text:
-        `${head}\n\n${formatSteps(steps, screen, owner !== undefined)}\n\n${formatWithWorkers(steps)}${formatApprovals(plan, approvals, screen)}` +
+        `${head}\n\n${formatSteps(steps, state, screen, owner !== undefined)}\n\n${formatWithWorkers(steps)}${formatApprovals(plan, approvals, screen)}` +
         (next ? formatNextStep(next, screen) : '') +
         formatOpenDoubt(openDoubt, [plan.id], screen),
       reason: found.state,
@@ -89,10 +89,10 @@ function nameState({ status, lastClose }: RunState): string {
   return `stopped (${lastClose.reason}: ${maskNumbers(lastClose.detail)})`;
 }
 
-function formatSteps(steps: readonly StepStatus[], screen: Screen, isRunning: boolean): string {
+function formatSteps(steps: readonly StepStatus[], { status }: RunState, screen: Screen, isRunning: boolean): string {
   const rows = steps.map((step) => ({
     ...step,
-    said: step.action === null ? 'not started yet' : step.action && describeAction(step.action),
+    said: step.action === null ? describeIdle(status) : step.action && describeAction(step.action),
   }));
   return formatBalances(rows, screen, isRunning);
 }

@@ -46,6 +46,7 @@ test.concurrent('a job of every area: the dialer pauses meanwhile, each number g
   for (const verb of ['status', 'report']) {
     const { stdout } = await workspace.volley(verb, summary.directory, '--no-json');
     expect(stdout).toMatch(/^ {2}1 campaign +campaign 101 went from RUNNING to PAUSED$/m);
+    expect(stdout).toMatch(/^ {2}6 chat +not posted, as its when says$/m);
   }
   expect(await workspace.destinations()).toEqual(numbersOf(3));
   const codes = await ledgerOf(workspace, 'verification');
