@@ -92,6 +92,8 @@ if (counted) {
   counted.addEventListener('change', async () => {
     const own = ++asked;
     const body = new URLSearchParams([...new FormData(counted), ['count', '1']]);
+    // Another sheet is only chosen by who sends the form.
+    body.delete('sheet');
     const answer = await fetch(counted.action, { method: 'POST', body, headers: { accept: 'application/json' } });
     const { said } = await answer.json();
     if (own === asked) counted.querySelector('[data-counted]').textContent = said;

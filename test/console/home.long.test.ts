@@ -125,7 +125,8 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
     expect(textOf(await console.ask('/c/sheets/columns'))).toContain(
       'Which sheet has the people? people.xlsx has 2 sheets.',
     );
-    expect((await console.post('/c/sheets/columns', { sheet: 'New & <b>' })).to).toBe('/c/sheets/columns');
+    for (const choice of [{ sheet: 'Old' }, { sheet: 'New & <b>', count: '1' }])
+      expect((await console.post('/c/sheets/columns', choice)).to).toBe('/c/sheets/columns');
     expect(textOf(await console.ask('/c/sheets/columns'))).toContain('mobile has a valid number in 2 of 2 rows');
     await console.post('/c/sheets/columns', { sheet: 'New & <b>', destination: 'mobile', country: '' });
     const who = await console.ask('/c/sheets/who');

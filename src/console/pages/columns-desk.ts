@@ -99,11 +99,10 @@ export class ColumnsDesk extends Desk {
     const { file, sheet = '' } = asked.campaign;
     const other = fieldText(asked, 'sheet') || sheet;
     const refuse = (wrong: Wrong[]) => this.showColumns(asked, wrong);
-    const named = normalizeCountry(country);
-    const unknown = country !== '' && !named.ok ? [{ message: named.reason, field: 'country' }] : [];
-    if (asked.fields.count !== undefined) return refuse(unknown);
     if (file !== undefined && other !== sheet) return this.#chooseSheet(asked, { file, sheet: other }, 'sheet');
-    if (unknown.length > 0) return refuse(unknown);
+    const named = normalizeCountry(country);
+    if (country !== '' && !named.ok) return refuse([{ message: named.reason, field: 'country' }]);
+    if (asked.fields.count !== undefined) return refuse([]);
     if (!destination) return refuse([{ message: 'Choose the column of the phone numbers', field: 'destination' }]);
     const doubt = findDoubt(await readColumns(asked.campaign, this.files, asked.fields));
     if (doubt !== undefined && doubt !== asked.fields.sure) return refuse([{ message: doubt, field: 'country' }]);
