@@ -47,11 +47,24 @@ export type PlannedRunStep = Pick<
  * sends nothing. Undefined when there is nothing new. Rejects with a UserError: a faulty job or input, a guard, a lock that
  * is held, `interrupted`.
  */
-export function plan(source: string | WrittenJob, options: PlanOptions = {}): Promise<PlannedRun | undefined> {
+export function plan(
+  source: string | Unchanged<WrittenJob>,
+  options: PlanOptions = {},
+): Promise<PlannedRun | undefined> {
   return maskThrown(nameFirstProblem(planSource(source, options)));
 }
 
-async function planSource(source: string | WrittenJob, options: PlanOptions): Promise<PlannedRun | undefined> {
+/** A value that is read alone: also one that is `as const`. */
+type Unchanged<T> = T extends readonly (infer Each)[]
+  ? readonly Unchanged<Each>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Unchanged<T[Key]> }
+    : T;
+
+async function planSource(
+  source: string | Unchanged<WrittenJob>,
+  options: PlanOptions,
+): Promise<PlannedRun | undefined> {
   checkOptions('plan the job', planOptions, options);
   const job = typeof source === 'string' ? await loadJob(source) : readJobObject(source, options.directory ?? '.');
   const { made } = await planJob(createContext(createHost(options)), job, options.again ?? false);
@@ -66,7 +79,7 @@ async function planSource(source: string | WrittenJob, options: PlanOptions): Pr
 }
 
 /** JSON is YAML: the object is read like a file, and places of problems are line and column of its JSON text, `object:5:12`: no file is named, as there is none. */
-function readJobObject(job: WrittenJob, directory: string): Job {
+function readJobObject(job: Unchanged<WrittenJob>, directory: string): Job {
   if (typeof job !== 'object' || job === null) {
     throw new UserError('bad-job', 'Cannot use the job: expected an object or the path of a job file');
   }
@@ -79,7 +92,7 @@ function readJobObject(job: WrittenJob, directory: string): Job {
   return parseJob(writeJson(job), 'object', { file: resolve(directory, 'job') });
 }
 
-function writeJson(job: WrittenJob): string {
+function writeJson(job: object): string {
   try {
     return JSON.stringify(job, undefined, 2);
   } catch (error) {

@@ -27,6 +27,16 @@ test('a job may be an object, whose paths begin where the program says', async (
   expect(planned).toEqual(await plan(file));
 });
 
+test('a job may be a constant, whose lists no one may change', async () => {
+  const { directory } = aJobFolder();
+  const step = { kind: 'sms', input: { files: ['people.csv'], country: 'SG' }, destination: 'mobile' } as const;
+  const job = { name: 'sale', service: { sandbox: true }, steps: [{ ...step, template: { text: 'Hi' } }] } as const;
+  const planned = await plan(job, { directory });
+  expect(planned?.steps.map(({ counts }) => counts.planned)).toEqual([25]);
+  // @ts-expect-error: a misspelt key
+  await expect(plan({ ...job, outptu: 'out' }, { directory })).rejects.toMatchObject({ code: 'bad-job' });
+});
+
 test('a job that is an object must have a name, as it has no file to be named for', async () => {
   const { job, directory } = aJobFolder();
   const { name: _name, ...nameless } = job;
