@@ -2,6 +2,13 @@ import type { PlantedBug } from './planted-bug.js';
 
 export const REIMPORT_BUGS: readonly PlantedBug[] = [
   {
+    name: 'a plan that was never sent belongs to no run',
+    file: 'src/registry/report-campaign.ts',
+    find: '    ...own,\n',
+    replace: '',
+    tests: ['test/retry/left-rows.test.ts'],
+  },
+  {
     name: 'a row that came back corrected counts where it stood, too',
     file: 'src/plan/plan-step.ts',
     find: 'reimported?.findComeBack(contentSha256, row.row) ?? judge.refuse(row)',

@@ -176,6 +176,14 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
     tests: ['test/registry/read-runs.test.ts', SIMULATION],
   },
   {
+    name: 'of rows that were not sent the commonest codes alone are counted',
+    file: 'src/plan/reasons.ts',
+    find: 'this.#sorted().map(({ code, rows }) => [code, rows])',
+    replace: 'this.list().map(({ code, rows }) => [code, rows])',
+    tests: ['test/report/write-report.test.ts'],
+    title: 'a report counts what was taken back also where other rows were not sent for three commoner reasons',
+  },
+  {
     name: 'rejected rows are shifted by one',
     file: 'src/report/step-outputs.ts',
     find: 'row.line, row.row] as const;',
