@@ -44,6 +44,8 @@ const BUILT: Readonly<Record<string, string>> = {
   'cluster/postgres/explain-failure.ts': 'a code of the house, five letters and digits: no repetition',
   'service/service-secrets.ts': 'letters of secrets, each in a few writings: no repetition',
   'service/areas/verification.ts': 'one class with bounds',
+  'prune/prune-runs.ts':
+    'names of outputs, plain words; it is anchored, and no repetition stands beside or within another',
 };
 
 interface Found {
