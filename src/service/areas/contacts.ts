@@ -49,7 +49,7 @@ export function readContactAnswer(response: Response, body: unknown = readJsonBo
 }
 
 /** The contract does not show its form: an address, a path, or the id alone, with or without more behind it. */
-const LOCATION = /(?:^|\/contacts\/)([^/?#]+)\/?(?:[?#].*)?$/i;
+const LOCATION = /(?:^|\/contacts\/)([^/?#]+)\/?(?:[?#]|$)/i;
 
 /** The service drops the plus of a number. */
 function foldAddress(address: unknown): string[] {
