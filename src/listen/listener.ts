@@ -20,8 +20,8 @@ export interface ListenerOptions {
   /** Without one the listener binds to loopback only. */
   readonly secret: string | undefined;
   /**
-   * Makes an event durable in a file of its own; undefined: it has none, and goes to `output`. What it throws ends the listener.
-   * `assertHeld`: of the lock of `output`, which is for those files too.
+   * Makes an event durable in a file of its own; undefined: it has none that it can be written to, and goes to `output`. `assertHeld`: of the
+   * lock of `output`, which is for those files too.
    */
   readonly divert?:
     | ((event: DivertedEvent, assertHeld: () => Promise<void>) => Promise<Outcome | undefined>)
@@ -84,14 +84,6 @@ async function openListener(options: ListenerOptions, lock: OutputLock) {
     const event = readEvent(...delivery, new Date(clock.now()).toISOString());
     return event && { ...event, line: Buffer.from(event.line) };
   };
-  const divert = async (event: DivertedEvent) => {
-    try {
-      return await options.divert?.(event, assertHeld);
-    } catch (error) {
-      fail(error instanceof Error ? error : new Error(String(error)));
-      throw error;
-    }
-  };
   const take: TakeEvent = async (body, headers) => {
     const event = read(body, headers);
     if (event === undefined) {
@@ -100,7 +92,7 @@ async function openListener(options: ListenerOptions, lock: OutputLock) {
     }
     counts.received += 1;
     await options.onArrived?.(event);
-    const outcome = (await divert(event)) ?? (await file.add(event.id, event.line));
+    const outcome = (await options.divert?.(event, assertHeld)) ?? (await file.add(event.id, event.line));
     counts[outcome === 'written' ? 'written' : 'duplicates'] += 1;
     if (outcome === 'written' && event.kind === 'unknown') counts.unknown += 1;
     return outcome;

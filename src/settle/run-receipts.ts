@@ -50,32 +50,39 @@ export class RunReceipts {
     this.#onWritten = onWritten;
   }
 
-  /** Undefined for what is no receipt of a run that is there. `assertHeld`: asked before each write. */
+  /**
+   * Undefined for what is no receipt of a run that is there, and for one that cannot be written to its run: whatever is wrong with the
+   * file of one, the others go on. `assertHeld`: asked before each write.
+   */
   async add(
     { id, line, messageId }: DivertedEvent,
     assertHeld: () => Promise<void>,
   ): Promise<'written' | 'duplicate' | undefined> {
     const plan = planOfMessage(messageId);
-    const open = plan === undefined ? undefined : await this.#find(plan, assertHeld);
-    if (plan === undefined || open === undefined) return undefined;
+    if (plan === undefined) return undefined;
+    let open: OpenRun | undefined;
     try {
-      const outcome = await open.file.add(id, line);
-      if (outcome === 'written') this.#onWritten(open.run);
+      open = await this.#find(plan, assertHeld);
+      const outcome = await open?.file.add(id, line);
+      if (open !== undefined && outcome === 'written') this.#onWritten(open.run);
       return outcome;
     } catch (error) {
-      if (await this.#hasRows(open.run)) throw error;
-      this.#deps.log.info(`the rows of run ${plan} are gone: its receipts go to the other events`, { run: plan });
+      const said = error instanceof Error ? error.message : String(error);
+      this.#deps.log.warn(`receipts of run ${plan} go to the other events: ${said}`, { run: plan });
       this.#miss(plan);
+      await open?.file.close().catch(() => {});
       return undefined;
     } finally {
-      open.lastMs = this.#deps.clock.monotonicMs();
-      open.writing -= 1;
+      if (open !== undefined) {
+        open.lastMs = this.#deps.clock.monotonicMs();
+        open.writing -= 1;
+      }
     }
   }
 
   async closeIdle(): Promise<void> {
     for (const [plan, opening] of this.#open) {
-      const open = await opening;
+      const open = await opening.catch(() => undefined);
       const isIdle = open?.writing === 0 && this.#deps.clock.monotonicMs() - open.lastMs >= IDLE_MS;
       if (!isIdle || this.#open.get(plan) !== opening) continue;
       this.#open.delete(plan);
@@ -84,7 +91,7 @@ export class RunReceipts {
   }
 
   async close(): Promise<void> {
-    for (const opening of this.#open.values()) await (await opening)?.file.close();
+    for (const opening of this.#open.values()) await (await opening.catch(() => undefined))?.file.close();
   }
 
   /** What it gives counts as being written to. */

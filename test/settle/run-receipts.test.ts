@@ -4,17 +4,19 @@ import { RunReceipts } from '../../src/settle/run-receipts.js';
 import { eventsIn } from '../listen/a-listener.js';
 import { anEventLine, aReceipt } from '../listen/events.js';
 import { FakeClock } from '../run/fake-clock.js';
-import { aMemoryDisk } from '../storage/a-memory-disk.js';
+import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 
 const RUN = 'k3v9q2m8x4aa';
 const DIRECTORY = `/out/sale/${RUN}`;
+const FILE = join(DIRECTORY, 'receipts.ndjson');
 
 /** The receipts of one run, and how often it was looked for. */
 async function someReceipts() {
   const disk = aMemoryDisk({ [join(DIRECTORY, 'plan.json')]: '{}' });
   const clock = new FakeClock();
   const looked: string[] = [];
-  const say = () => {};
+  const said: string[] = [];
+  const say = (message: string) => void said.push(message);
   const found = { isThere: true };
   const receipts = new RunReceipts(
     { files: disk.files, clock, log: { info: say, warn: say, error: say } },
@@ -31,9 +33,8 @@ async function someReceipts() {
     const line = anEventLine(aReceipt({ payload: { clientMessageId: messageId }, status: { state } }), state);
     return receipts.add({ kind: 'receipt', id: `event:${state}`, line: Buffer.from(line), messageId }, async () => {});
   };
-  const states = () =>
-    eventsIn(disk.readText(join(DIRECTORY, 'receipts.ndjson'))).map(({ event }) => Object(event.payload).status.state);
-  return { disk, clock, looked, found, receipts, add, states };
+  const states = () => eventsIn(disk.readText(FILE)).map(({ event }) => Object(event.payload).status.state);
+  return { disk, clock, looked, found, receipts, add, states, said };
 }
 
 test('a receipt is written once to the file of its run, also behind a pause in which that was closed', async () => {
@@ -72,9 +73,16 @@ test('a pruned run gets no number back by a late receipt, which is for other eve
   expect(await disk.files.list(DIRECTORY)).toEqual([]);
 });
 
-test('a failing disk is no run that is gone', async () => {
-  const { disk, add } = await someReceipts();
+test.each([
+  ['cannot be written to', (disk: MemoryDisk) => disk.failAt(4)],
+  ['holds other lines than events', (disk: MemoryDisk) => disk.files.writeWhole(FILE, 'name,mobile\n')],
+])('a run whose file %s stops no other: its receipts are for other events, and it says so', async (_, spoil) => {
+  const { disk, add, clock, receipts, said } = await someReceipts();
   expect(await add('sent')).toBe('written');
-  disk.failAt(4);
-  await expect(add('delivered')).rejects.toThrow('Cannot write events');
+  clock.jump({ wallMs: 0, steadyMs: 600_000 });
+  await receipts.closeIdle();
+  await spoil(disk);
+  expect(await add('delivered')).toBe(undefined);
+  expect(said).toEqual([expect.stringContaining(`receipts of run ${RUN} go to the other events: `)]);
+  await receipts.close();
 });

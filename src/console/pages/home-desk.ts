@@ -163,8 +163,10 @@ export class HomeDesk extends Desk {
     const paths = [jobFileOf({ directory }), join(state, 'plan.json'), join(state, 'plan.out')];
     const output = join(directory, 'out');
     for (const job of await this.files.list(output)) {
-      const own = await this.files.list(join(output, job));
-      paths.push(join(output, job), ...own.map((each) => join(output, job, each)));
+      const own = join(output, job);
+      // Events of a listener stand beside the jobs.
+      if ((await this.files.stat(own))?.isDirectory !== true) continue;
+      paths.push(own, ...(await this.files.list(own)).map((each) => join(own, each)));
     }
     const facts = await Promise.all(paths.map((path) => this.files.stat(path)));
     const seen = facts.map((each) => each && [each.inode, each.bytes, each.changedMs, each.modifiedMs]);
