@@ -42,7 +42,7 @@ describe('answer to a batch', () => {
 
   it('that leaves rows out puts exactly those in doubt, whichever they are', () => {
     fc.assert(
-      fc.property(fc.shuffledSubarray(rowsOf(part), { minLength: 1 }), (named) => {
+      fc.property(fc.shuffledSubarray(rowsOf(part)), (named) => {
         const outcomes = readMessages(named.map((row) => aMessage(part, row)));
         expect(statusesOf(outcomes)).toEqual(
           rowsOf(part).map((row) => (named.includes(row) ? 'accepted' : 'in-doubt')),
@@ -174,7 +174,7 @@ describe('answer to a batch', () => {
 
 describe('answer without messages', () => {
   it('that counts every row as accepted means so, without umids', () => {
-    for (const messages of [null, undefined, []]) {
+    for (const messages of [null, undefined]) {
       const outcomes = readMessages(messages);
       expect(told(outcomes)).toEqual(Array(5).fill(['accepted ACCEPTED']));
       expect(outcomes.shared).toEqual(['batch-1']);

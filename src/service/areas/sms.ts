@@ -74,8 +74,8 @@ export function readSmsBatchAnswer(body: unknown) {
     clientBatchId: readText(body.clientBatchId),
     acceptedCount: readInteger(body.acceptedCount),
     rejectedCount: readInteger(body.rejectedCount),
-    /** Undefined when the service gave none. Their order is not promised. */
-    messages: messages?.length ? messages.filter(isObject).map(readMessage) : undefined,
+    /** Undefined when the service gave no list; one without rows says of no row that it was accepted. Their order is not promised. */
+    messages: Array.isArray(messages) ? messages.filter(isObject).map(readMessage) : undefined,
   };
 }
 
