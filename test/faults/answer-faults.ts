@@ -93,7 +93,7 @@ export const SUCCESS_FAULTS: readonly Fault[] = [
     ),
   ),
   rewritten('in UTF-16', 'unread', (text) => Buffer.from(text, 'utf16le')),
-  rewritten('behind a byte order mark', 'unread', (text) => `\uFEFF${text}`),
+  rewritten('behind a byte order mark', 'answered', (text) => `\uFEFF${text}`),
   succeeding('packed, though no one asked for it', 'unread', ({ socket }, { body }) => {
     const packed = gzipSync(JSON.stringify(body));
     socket.write(anAnswer(200, '', { 'content-encoding': 'gzip', 'content-length': String(packed.length) }));
