@@ -64,7 +64,7 @@ export class CsvReader implements RecordReader {
     try {
       do {
         while (rows.next(writer)) {
-          if (header.own === undefined && rows.cells === undefined && writer.isPlain) {
+          if (header.own === undefined && rows.cells === undefined && !rows.isSpanning && writer.isPlain) {
             this.#row += 1;
             writer.keep(rows.line, this.#row);
           } else this.#addRow(rows.cells ?? writer.takeBack(), { rows, header, writer });

@@ -4,25 +4,22 @@ import type { RowWriter } from '../../domain/bytes/row-writer.js';
 import { countOf } from '../../domain/count-of.js';
 import { InternalError, type UserError } from '../../domain/errors.js';
 import type { ReadLimits } from '../../job/job.js';
-import { PlainRowCutter } from '../fast/plain-rows.js';
 import { refuse } from '../refusal.js';
 import { countLineEnds } from '../text/lines.js';
+import { lineEndAt, RowCutter } from './cut-rows.js';
 import type { Delimiter } from './delimiter.js';
 
-/** Longer lines are left to csv-parse: each row that is cut reserves as much. */
-const MAX_PLAIN_BYTES = 64 * 1024;
 /** At most. */
 const LINE_END_BYTES = 2;
 
 /**
- * Rows from the text of a CSV file. Plain ones are cut here, in a tenth of the time that csv-parse takes. Of the others only the end is
- * found, where a line ends outside of quotes: those of a piece go through csv-parse together, and it alone says what a row holds, or what
- * is wrong with it.
+ * Rows from the text of a CSV file. Nearly all are cut here, in a fifth of the time that csv-parse takes. Of the others, which are long or
+ * have a fault, the end is sought, where a line ends outside of quotes; csv-parse alone says what such a row holds, or what is wrong with it.
  */
 export class CsvRows {
   /** Of the row that `next` found: the line on which it begins. */
   line = 0;
-  /** Its cells, where it is not plain. */
+  /** Its cells, where it was not cut. */
   cells: string[] | undefined;
   /** Whether it holds line ends. */
   isSpanning = false;
@@ -30,19 +27,15 @@ export class CsvRows {
   blankLines = 0;
   readonly #limits: ReadLimits;
   readonly #place: (line: number) => string;
-  readonly #cutter: PlainRowCutter;
+  readonly #cutter: RowCutter;
   readonly #options: Options;
   #bytes: Buffer = Buffer.alloc(0);
   #isEnded = false;
-  /** Behind the last LF. */
-  #wholeEnd = 0;
   /** Behind the last row: where, and which line begins there. */
   #end = 0;
   #nextLine: number;
   /** Blank lines there, which count once a row follows. */
   #blank = 0;
-  /** Rows of this piece that are not plain, or what is wrong with one, by where they begin. */
-  readonly #parsed = new Map<number, string[] | CsvError>();
   /** How far the end of a row was sought. */
   #sought = { start: 0, to: 0, isQuoted: false };
 
@@ -55,7 +48,7 @@ export class CsvRows {
     this.#limits = limits;
     this.#place = place;
     this.#nextLine = firstLine;
-    this.#cutter = new PlainRowCutter(delimiter, Math.min(limits.maxLineBytes, limits.maxFieldBytes, MAX_PLAIN_BYTES));
+    this.#cutter = new RowCutter(delimiter, limits);
     this.#options = {
       columns: false,
       delimiter,
@@ -73,49 +66,37 @@ export class CsvRows {
     const { start, to, isQuoted } = this.#sought;
     this.#sought = { start: start - this.#end, to: to - this.#end, isQuoted };
     this.#end = 0;
-    this.#wholeEnd = this.#bytes.lastIndexOf(LF) + 1;
-    this.#parsed.clear();
   }
 
-  /** Finds the next row; one that is plain is opened in `rows`, to be kept or dropped. False where there is none in what was given. */
+  /** Finds the next row; one that is cut is opened in `rows`, to be kept or dropped. False where there is none in what was given. */
   next(rows: RowWriter): boolean {
-    const [start, lines] = this.#skipBlank(this.#end);
-    this.#end = start;
-    this.#blank += lines;
-    const cut = start < this.#wholeEnd ? this.#cutter.cut(this.#bytes, start, rows) : -1;
+    const start = this.#skipBlank();
     const line = this.#nextLine + this.#blank;
-    if (cut === -1 && !this.#isParsed(start, rows)) {
+    const cut = this.#cutter.cut(this.#bytes, start, rows);
+    const end = cut === -1 ? this.#findEnd(start) : cut;
+    if (end === -1) {
       if (this.#bytes.length - start > this.#limits.maxLineBytes + LINE_END_BYTES) this.#refuseOpen(start, line);
       return false;
     }
+    this.cells = cut === -1 ? this.#parseRow(this.#bytes.subarray(start, end), this.#place(line)) : undefined;
+    const isOneLine = cut !== -1 && !this.#cutter.isSpanning;
+    const ended = isOneLine ? 1 : countLineEnds(this.#bytes.toString('latin1', start, end));
     this.line = line;
     this.blankLines += this.#blank;
     this.#blank = 0;
-    this.#end = cut === -1 ? this.#findEnd(start) : cut;
-    this.cells = cut === -1 ? this.#takeParsed(start) : undefined;
-    const ended = cut === -1 ? countLineEnds(this.#bytes.toString('latin1', start, this.#end)) : 1;
+    this.#end = end;
     this.isSpanning = ended > 1;
     this.#nextLine = line + ended;
     return true;
   }
 
-  /** Where the next row begins, and how many lines stand before it. */
-  #skipBlank(from: number): [number, number] {
-    let at = from;
-    let lines = 0;
-    for (let length = this.#lineEndAt(at); length > 0; length = this.#lineEndAt(at)) {
-      at += length;
-      lines += 1;
+  /** Where the next row begins. */
+  #skipBlank(): number {
+    for (let length = lineEndAt(this.#bytes, this.#end); length > 0; length = lineEndAt(this.#bytes, this.#end)) {
+      this.#end += length;
+      this.#blank += 1;
     }
-    return [at, lines];
-  }
-
-  /** Bytes of the line end at `at`: 0 where none stands, or a LF may still follow. */
-  #lineEndAt(at: number): number {
-    const bytes = this.#bytes;
-    if (bytes[at] === LF) return 1;
-    if (bytes[at] !== CR || at + 1 === bytes.length) return 0;
-    return bytes[at + 1] === LF ? 2 : 1;
+    return this.#end;
   }
 
   /** Where the row ends that begins at `start`: behind the first line end outside of quotes, or at the end of the file; -1 where it does not, yet. */
@@ -126,7 +107,7 @@ export class CsvRows {
       const byte = bytes[at];
       if (byte === QUOTE) isQuoted = !isQuoted;
       else if (!isQuoted && (byte === LF || byte === CR)) {
-        const length = this.#lineEndAt(at);
+        const length = lineEndAt(bytes, at);
         if (length > 0) return at + length;
         break;
       }
@@ -135,56 +116,36 @@ export class CsvRows {
     return this.#isEnded && start < at ? at : -1;
   }
 
-  /** Whether the row that begins at `from`, and is not plain, ends in this piece: then csv-parse reads it, with all behind it that are so. */
-  #isParsed(from: number, rows: RowWriter): boolean {
-    if (this.#parsed.has(from)) return true;
-    const starts: number[] = [];
-    const texts: Buffer[] = [];
-    for (let start = from, end = this.#findEnd(from); end !== -1; end = this.#findEnd(start)) {
-      if (start >= this.#wholeEnd || this.#cutter.cut(this.#bytes, start, rows) === -1) {
-        starts.push(start);
-        texts.push(this.#bytes.subarray(start, end));
-      }
-      [start] = this.#skipBlank(end);
-      if (start === this.#bytes.length) break;
-    }
-    if (starts.length === 0) return false;
-    const read = this.#parseRows(texts);
-    for (const [index, row] of read.entries()) this.#parsed.set(starts[index] as number, row);
-    if (read.at(-1) instanceof CsvError || read.length === starts.length) return true;
-    throw new InternalError(
-      'unexpected',
-      `Cannot read CSV: it has ${countOf(read.length, 'row')} and not ${starts.length}`,
-    );
-  }
-
-  /** The rows up to one with an error, and that. */
-  #parseRows(texts: readonly Buffer[]): (string[] | CsvError)[] {
-    try {
-      return parse(Buffer.concat(texts), this.#options) as string[][];
-    } catch (error) {
-      if (!(error instanceof CsvError)) throw error;
-      const { records } = error as unknown as { readonly records: number };
-      return [...(records === 0 ? [] : this.#parseRows(texts.slice(0, records))), error];
-    }
-  }
-
-  #takeParsed(start: number): string[] {
-    const row = this.#parsed.get(start);
-    const where = this.#place(this.line);
-    if (!Array.isArray(row)) throw refuseRow(row, where);
+  #parseRow(bytes: Buffer, where: string): string[] {
     const { maxFieldBytes, maxLineBytes } = this.#limits;
-    const bytes = this.#end - start;
-    if (bytes > maxLineBytes + LINE_END_BYTES) throw refuseLongRow(where, this.#limits);
-    const long = bytes <= maxFieldBytes ? -1 : row.findIndex((cell) => Buffer.byteLength(cell) > maxFieldBytes);
+    const rows = this.#parse(bytes);
+    if (!Array.isArray(rows)) throw refuseRow(rows, where);
+    const [row, ...others] = rows;
+    if (row === undefined || others.length > 0)
+      throw new InternalError(
+        'unexpected',
+        `Cannot read CSV: there are ${countOf(rows.length, 'row')} in the place of one`,
+      );
+    if (bytes.length > maxLineBytes + LINE_END_BYTES) throw refuseLongRow(where, this.#limits);
+    const long = row.findIndex((cell) => Buffer.byteLength(cell) > maxFieldBytes);
     if (long !== -1) throw refuseLongField(where, long, this.#limits);
     return row;
+  }
+
+  /** Rows, or what is wrong with them. */
+  #parse(bytes: Buffer): string[][] | CsvError {
+    try {
+      return parse(bytes, this.#options) as string[][];
+    } catch (error) {
+      if (!(error instanceof CsvError)) throw error;
+      return error;
+    }
   }
 
   /** Refuses a row that is too long already, by what csv-parse says of it so far, or by its bytes alone. */
   #refuseOpen(start: number, line: number): void {
     const where = this.#place(line);
-    const [error] = this.#parseRows([this.#bytes.subarray(start)]);
+    const error = this.#parse(this.#bytes.subarray(start));
     throw error instanceof CsvError && error.code !== 'CSV_QUOTE_NOT_CLOSED'
       ? refuseRow(error, where)
       : refuseLongRow(where, this.#limits);

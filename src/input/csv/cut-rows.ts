@@ -1,8 +1,9 @@
 import { BACKSLASH, CLOSING, COMMA, CR, LF, OPENING, QUOTE, SPACE } from '../../domain/bytes/ascii.js';
 import type { RowWriter } from '../../domain/bytes/row-writer.js';
-import type { Delimiter } from '../csv/delimiter.js';
+import type { ReadLimits } from '../../job/job.js';
+import type { Delimiter } from './delimiter.js';
 
-/** What a byte means: itself, a character that JSON escapes, or an end (of the cell, of the row, of what is plain). */
+/** What a byte means: itself, a character that JSON escapes, or an end (of the cell, of the row, of what is cut). */
 const ITSELF = 0;
 const ESCAPED = 1;
 const END = 2;
@@ -13,72 +14,87 @@ const ESCAPES: readonly Buffer[] = Array.from({ length: BACKSLASH + 1 }, (_, byt
   Buffer.from(JSON.stringify(String.fromCharCode(byte)).slice(1, -1)),
 );
 
+/** Longer rows are left to csv-parse: each that is cut reserves as much. */
+const MOST_CUT_BYTES = 64 * 1024;
+
 /**
- * Cuts lines of CSV into rows. Plain is a row of one line that ends with LF or CRLF, whose fields have no quotes or
- * are quoted from end to end, and that is no longer than `maxBytes`. Its result equals that of csv-parse.
+ * Cuts CSV into rows: those whose fields have no quotes or are quoted from end to end, within the limits. Its result equals that of
+ * csv-parse.
  */
-export class PlainRowCutter {
+export class RowCutter {
+  /** Of the row that was cut last: whether a field of it holds a line end. */
+  isSpanning = false;
   readonly #delimiter: number;
   readonly #maxBytes: number;
+  readonly #maxFieldBytes: number;
   readonly #meanings: Uint8Array;
   readonly #meaningsInQuotes: Uint8Array;
-  /** Where it reads, and where it writes. */
+  /** Where it reads, how far, and where it writes. */
   #at = 0;
+  #end = 0;
   #to = 0;
 
-  constructor(delimiter: Delimiter, maxBytes: number) {
+  constructor(
+    delimiter: Delimiter,
+    { maxLineBytes, maxFieldBytes }: Pick<ReadLimits, 'maxLineBytes' | 'maxFieldBytes'>,
+  ) {
     this.#delimiter = delimiter.charCodeAt(0);
-    this.#maxBytes = maxBytes;
+    this.#maxBytes = Math.min(maxLineBytes, MOST_CUT_BYTES);
+    this.#maxFieldBytes = maxFieldBytes;
     this.#meanings = listMeanings([LF, CR, QUOTE, this.#delimiter]);
-    this.#meaningsInQuotes = listMeanings([LF, CR, QUOTE]);
+    this.#meaningsInQuotes = listMeanings([QUOTE]);
   }
 
   /**
    * Opens a row in `rows` for the one that begins at `start`, where no line end stands, and returns where the line behind it
-   * begins; -1 where it is not plain. A LF must follow somewhere. What a row writes beyond `maxBytes` has no room, and is dropped with it.
+   * begins; -1 where it is not cut: it is beyond the limits, has a fault, or does not end, yet.
    */
   cut(bytes: Uint8Array, start: number, rows: RowWriter): number {
     const { bytes: json, start: jsonStart } = rows.open((this.#maxBytes + 2) * MOST_BYTES_A_BYTE);
     this.#at = start;
+    this.#end = Math.min(bytes.length, start + this.#maxBytes);
     this.#to = jsonStart;
+    this.isSpanning = false;
     json[this.#to++] = OPENING;
     for (;;) {
+      const field = this.#at;
       json[this.#to++] = QUOTE;
-      if (bytes[this.#at] !== QUOTE) this.#copy(bytes, json, this.#meanings);
+      if (bytes[field] !== QUOTE) this.#copy(bytes, json, this.#meanings);
       else if (!this.#copyQuoted(bytes, json)) return -1;
-      if (this.#at - start > this.#maxBytes) return -1;
+      if (this.#at > this.#end || this.#at - field > this.#maxFieldBytes) return -1;
       rows.endCell(this.#to);
       json[this.#to++] = QUOTE;
       if (bytes[this.#at] !== this.#delimiter) break;
       json[this.#to++] = COMMA;
       this.#at += 1;
     }
-    if (bytes[this.#at] === CR) this.#at += 1;
-    if (bytes[this.#at] !== LF) return -1;
+    const ended = lineEndAt(bytes, this.#at);
+    if (ended === 0) return -1;
     json[this.#to++] = CLOSING;
     json[this.#to] = LF;
     rows.endRow(this.#to);
-    return this.#at + 1;
+    return this.#at + ended;
   }
 
   /** Copies up to an end. */
   #copy(bytes: Uint8Array, json: Uint8Array, meanings: Uint8Array): void {
+    const end = this.#end;
     let at = this.#at;
     let to = this.#to;
-    for (;;) {
+    for (; at < end; at += 1) {
       const byte = bytes[at] as number;
       const meaning = meanings[byte];
       if (meaning === ITSELF) json[to++] = byte;
       else if (meaning === ESCAPED) {
+        if (byte === LF || byte === CR) this.isSpanning = true;
         for (const written of ESCAPES[byte] as Buffer) json[to++] = written;
       } else break;
-      at += 1;
     }
     this.#at = at;
     this.#to = to;
   }
 
-  /** Copies from one quote to the other; false where a line ends before it. */
+  /** Copies from one quote to the other; false where none follows. */
   #copyQuoted(bytes: Uint8Array, json: Uint8Array): boolean {
     for (;;) {
       this.#at += 1;
@@ -90,6 +106,13 @@ export class PlainRowCutter {
       json[this.#to++] = QUOTE;
     }
   }
+}
+
+/** Bytes of the line end at `at`: 0 where none stands, or a LF may still follow. */
+export function lineEndAt(bytes: Uint8Array, at: number): number {
+  if (bytes[at] === LF) return 1;
+  if (bytes[at] !== CR || at + 1 === bytes.length) return 0;
+  return bytes[at + 1] === LF ? 2 : 1;
 }
 
 function listMeanings(ends: readonly number[]): Uint8Array {
