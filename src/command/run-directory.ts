@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { loadJob } from '../job/load.js';
+import { DEFAULT_OUTPUT } from '../job/schema/written-job.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE, RUN_FILE, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { assertOwnName, assertOwnPlace, readRunFile } from '../plan/format/run-record.js';
@@ -120,7 +121,7 @@ async function openRun(
   return { directory, plan, testedRun: tested === null ? undefined : directories.of(tested), jobFile: undefined };
 }
 
-/** The runs of all jobs in a directory of outputs, `<output>/<job>/<run>`. */
+/** The runs of all jobs in a directory of outputs, `<output>/<job>/<run>`, or in the `campaigns/` of a console, where each has its own. */
 export class RunsBelow {
   readonly #context: Context;
   readonly #directory: string;
@@ -173,11 +174,13 @@ export class RunsBelow {
     }
   }
 
-  async *#listJobs(): AsyncGenerator<RunDirectories> {
+  async *#listJobs(directory = this.#directory): AsyncGenerator<RunDirectories> {
     const { files } = this.#context.env;
-    for (const name of await files.list(this.#directory)) {
-      const path = join(this.#directory, name);
-      if (!name.startsWith('.') && (await files.stat(path))?.isDirectory) yield await RunDirectories.read(files, path);
+    for (const name of await files.list(directory)) {
+      const path = join(directory, name);
+      if (name.startsWith('.') || (await files.stat(path))?.isDirectory !== true) continue;
+      yield await RunDirectories.read(files, path);
+      if (directory === this.#directory) yield* this.#listJobs(join(path, DEFAULT_OUTPUT));
     }
   }
 

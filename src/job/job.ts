@@ -30,7 +30,7 @@ type Checked<Schema extends z.ZodType> = Immutable<z.output<Schema>>;
 export type Guards = Job['guards'];
 
 export interface JobService
-  extends Immutable<Omit<CheckedJob['service'], 'region' | 'ccPlatform' | 'bases' | 'credentials'>> {
+  extends Immutable<Omit<CheckedJob['service'], 'region' | 'ccPlatform' | 'bases' | 'credentials' | 'dlrCallbackUrl'>> {
   readonly account: string;
   readonly subAccountId: string;
   /**
@@ -82,6 +82,8 @@ export type StepOf<K extends keyof typeof stepSchemas> = Omit<
   readonly suppress?: readonly SuppressionLists[] | undefined;
   /** The stages before the last one, which sends all that is left. Of a step of kind sms alone. */
   readonly ramp?: readonly RampStage[] | undefined;
+  /** Of the service, where the job names one: only a step of kind sms has it. */
+  readonly dlrCallbackUrl?: string | undefined;
 };
 
 /** A part of the rows of a step, which stands for all of them: what became of it decides whether the next stage begins. */

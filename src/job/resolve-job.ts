@@ -28,7 +28,9 @@ export function resolveJob(
     ...job,
     name: job.name ?? name,
     service: resolveService(job.service, directory),
-    steps: job.steps.map((step) => resolveStep(step, { limits, window, lists, directory })),
+    steps: job.steps.map((step) =>
+      resolveStep(step, { limits, window, lists, directory, dlrCallbackUrl: job.service.dlrCallbackUrl }),
+    ),
     ...(optOuts === undefined ? {} : { optOuts }),
     prices: prices && resolvePrices(prices, directory),
     notify: notify && {
@@ -45,20 +47,21 @@ export function resolveJob(
 function resolveStep(
   step: CheckedStep,
   {
-    limits: shared,
-    window,
+    limits: ofAll,
     lists,
     directory,
-  }: Pick<CheckedJob, 'limits' | 'window'> & { lists: readonly SuppressionLists[]; directory: string },
+    ...shared
+  }: Pick<CheckedJob, 'limits' | 'window'> &
+    Pick<CheckedJob['service'], 'dlrCallbackUrl'> & { lists: readonly SuppressionLists[]; directory: string },
 ): Step {
   // Calls of a step without rows are few: the limits at the top are not for it.
   if (!('input' in step)) return { ...step, limits: resolveLimits(step.kind, step.limits) };
-  const limits = resolveLimits(step.kind, step.limits, shared);
+  const limits = resolveLimits(step.kind, step.limits, ofAll);
   const input = resolveInput(step.input, directory);
   const own = step.kind === 'sms' ? (step.suppress ?? []).map((lists) => resolveInput(lists, directory)) : [];
   const suppress = [...own, ...(isRowKind(step.kind) && ROW_KINDS[step.kind].hasRecipients ? lists : [])];
-  const hours = step.kind === 'sms' && window !== undefined ? { window, ...step } : step;
-  return suppress.length === 0 ? { ...hours, input, limits } : { ...hours, input, suppress, limits };
+  const whole = step.kind === 'sms' ? { ...omitUndefined(shared), ...step } : step;
+  return suppress.length === 0 ? { ...whole, input, limits } : { ...whole, input, suppress, limits };
 }
 
 /** Where the job's opt-outs are, absolute: its own, a file or a directory, and those of the memory that it shares. */
@@ -100,7 +103,7 @@ const SANDBOX_BASES = byArea(() => NO_BASE);
  * has none: job-rules.ts has checked that no step needs one.
  */
 export function resolveService(
-  { region, ccPlatform, bases = {}, credentials = {}, ...service }: CheckedJob['service'],
+  { region, ccPlatform, bases = {}, credentials = {}, dlrCallbackUrl: _ofSteps, ...service }: CheckedJob['service'],
   directory: string,
 ): JobService {
   const { sandbox, account = sandbox ? SANDBOX_ACCOUNT : '' } = service;

@@ -50,7 +50,7 @@ const DOING = 'create the service';
 const SECRET = /^[\x21-\x7e]{1,8192}$/;
 const secret = () => z.string().regex(SECRET, 'expected only the secret: one line of ASCII without spaces');
 
-const schema = writtenService.omit({ sandbox: true }).extend({
+const schema = writtenService.omit({ sandbox: true, dlrCallbackUrl: true }).extend({
   account: writtenService.shape.account.unwrap(),
   signal: signalOption,
   credentials: z.strictObject({

@@ -199,7 +199,8 @@ function formatStep(
 /** From whom, when, and what becomes of it. */
 function describeSending(step: RowStep | undefined, nowMs: number): string[] {
   if (step?.kind !== 'sms') return [];
-  const { source, scheduled, expiry, dlrCallbackUrl } = step.template;
+  const { dlrCallbackUrl, template } = step;
+  const { source, scheduled, expiry } = template;
   return listSaid(
     `from ${source ?? 'the sender of the account'}`,
     scheduled === undefined ? describeHours(step) : `on ${formatTime(scheduled)} (${formatAhead(scheduled, nowMs)})`,

@@ -41,7 +41,9 @@ export const listen = defineVerb({
     host,
     output: text('File that gets each event once, one JSON object a line; an existing file is continued'),
     receipts: {
-      ...text('Directory of the outputs of jobs, such as out: the receipts of each run below it go to the run'),
+      ...text(
+        'Directory of the outputs of jobs, such as out, or campaigns/ of a console: the receipts of each run below it go to the run',
+      ),
       conflicts: 'output',
     },
     'opt-outs': text(

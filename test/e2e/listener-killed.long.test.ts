@@ -10,7 +10,7 @@ import type { Summary } from '../../src/report/summary.js';
 import { eventsIn } from '../listen/a-listener.js';
 import { settle } from '../sandbox/gateway/gateway-client.js';
 import { Client } from '../sandbox/sandbox-client.js';
-import { anSmsStep, numbersOf, people } from './a-job.js';
+import { numbersOf, people } from './a-job.js';
 import { aWorkspaceBeside, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
 import { type Running, until } from './command.js';
@@ -20,8 +20,7 @@ test('120 messages, the listener of their run killed four times: each receipt is
   workspace.setFaults({ kind: 'reset-after', area: 'sms', nth: 2 });
   const port = await aPortToComeBackTo();
   workspace.write('people.csv', people(120));
-  const template = { source: 'ACME', text: 'Hi {{ name }}', dlrCallbackUrl: `http://127.0.0.1:${port}/` };
-  workspace.change({ steps: [anSmsStep({ template })] });
+  workspace.change({ service: { dlrCallbackUrl: `http://127.0.0.1:${port}/` } });
   const directory = await workspace.plan();
   const listener = new ListenerProcess(workspace, directory, port);
   await listener.start();

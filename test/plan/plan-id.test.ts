@@ -21,7 +21,6 @@ const CHANNEL = {
 };
 const SCHEDULED = { timeZone: 'Asia/Singapore', at: '2026-12-01 10:00' };
 const TEMPLATE = {
-  dlrCallbackUrl: 'https://example.com',
   expiry: '2026-12-03T10:00:00Z',
   scheduled: SCHEDULED,
   smartReplace: true,

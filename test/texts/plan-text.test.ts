@@ -127,12 +127,12 @@ describe('a plan, as a person reads it', () => {
       source: undefined,
       scheduled: { at: '2026-12-01T09:00:00+08:00', timeZone: 'Asia/Singapore' },
       expiry: { at: '2026-12-02T09:00:00+08:00' },
-      dlrCallbackUrl: 'https://hooks.example.com/r',
     };
-    const text = formatPlan({ ...plan, job: { ...plan.job, steps: [{ ...step, template }] } }, '/out').replace(
-      /\s+/g,
-      ' ',
-    );
+    const dlrCallbackUrl = 'https://hooks.example.com/r';
+    const text = formatPlan(
+      { ...plan, job: { ...plan.job, steps: [{ ...step, template, dlrCallbackUrl }] } },
+      '/out',
+    ).replace(/\s+/g, ' ');
     for (const said of [
       'on 1 December 2026 at 09:00 Asia/Singapore',
       'until 2 December 2026 at 09:00 UTC+08:00',

@@ -117,12 +117,16 @@ export class HomeDesk extends Desk {
     const { service, faults } = await this.campaigns.readAccount();
     const directory = dirname(this.campaigns.directory);
     const { requestsPerSecond, messagesPerSecond, concurrency } = defaultLimits.sms;
-    const { account = '', region = '', bases = {} } = service ?? {};
+    const { account = '', region = '', bases = {}, dlrCallbackUrl } = service ?? {};
+    // Its path may hold a secret.
+    const receipts =
+      dlrCallbackUrl === undefined ? 'nowhere: no report says who was reached' : new URL(dlrCallbackUrl).origin;
     const rows = [
       ['account', account],
       ['region', region],
       ['subaccount', service?.subAccountId ?? `${account}${DEFAULT_SUB_ACCOUNT_SUFFIX}`],
       ...Object.entries(bases).flatMap(([area, base]) => (base === undefined ? [] : [[`address of ${area}`, base]])),
+      ['delivery receipts go to', receipts],
       ...listKeys(service?.credentials, this.context.terminal.env),
     ];
     const people = (await team?.list())?.map(({ name, role }) => [name, role]);

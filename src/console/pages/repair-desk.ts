@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { countOf, format, listNonZero } from '../../domain/count-of.js';
 import { quoteWord } from '../../domain/errors.js';
 import { readOpenDoubt } from '../../registry/read-runs.js';
@@ -42,7 +42,7 @@ export class RepairDesk extends Desk {
       const last = settled?.about === found.run ? settled.printed : undefined;
       const summary = await readSummary(this.files, found.run);
       const all = wrong.length > 0 ? wrong : wrongOf(last, 'count');
-      return doubtPage(viewOf(asked, all), { ...found, summary, last });
+      return doubtPage(viewOf(asked, all), { ...found, summary, last, campaigns: this.campaigns.directory });
     });
   }
 
@@ -122,9 +122,9 @@ export class RepairDesk extends Desk {
 /** `run`: its directory. `last`: what the command printed before. */
 function doubtPage(
   view: View,
-  shown: { run: string; rows: number; summary: Summary | undefined; last: Printed | undefined },
+  shown: { run: string; rows: number; summary: Summary | undefined; last: Printed | undefined; campaigns: string },
 ): PageAnswer {
-  const { run: directory, rows, summary, last } = shown;
+  const { run: directory, rows, summary, last, campaigns } = shown;
   const reasons = (summary?.steps ?? [])
     .flatMap((step) => (summary === undefined ? [] : explainRows(step, summary)))
     .filter(({ output }) => output === 'in-doubt')
@@ -140,7 +140,7 @@ function doubtPage(
     title: 'In doubt',
     body: html`<h1>In doubt</h1><p class="lead">${countOf(rows, 'message')}: sent, no answer came. ${rows === 1 ? 'It' : 'They'} may have arrived.</p>${describeLast(last)}${why}
 <p>What is in doubt is held, and never sent again by itself.</p>
-<h2>Wait for receipts</h2><p>Delivery receipts settle them where the job asks for them, as long as <code>${`volley listen --receipts ${quoteWord(dirname(dirname(directory)))}`}</code> is running.</p>
+<h2>Wait for receipts</h2><p>Delivery receipts settle them where the <a href="/settings">settings</a> say where these go, as long as <code>${`volley listen --receipts ${quoteWord(campaigns)}`}</code> is running.</p>
 <h2>Upload the message export</h2>${renderForm(view, 'doubt/export', up, MULTIPART)}
 <h2>Decide</h2><p>Your name and the time are kept with it.</p>${renderForm(view, 'doubt', decide)}`,
     command: `volley settle ${quoteWord(directory)} --export messages.csv`,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { REGIONS } from '../../domain/service-facts.js';
 import { findBaseFault, findPlatformFault, normalizeBase } from '../service-address.js';
-import { lineOfText, pathText, switchedOff } from './values.js';
+import { lineOfText, pathText, switchedOff, webAddress } from './values.js';
 import { expected, rule } from './words.js';
 
 export const SECRET_EXPECTED = '{ env: NAME } or { file: PATH }: a job file must not contain secrets';
@@ -127,6 +127,9 @@ export const writtenService = z
       .optional()
       .describe('Subaccount that messages are sent from; <account>_hq by default.'),
     credentials: writtenCredentials.optional(),
+    dlrCallbackUrl: webAddress()
+      .optional()
+      .describe('Address to which the service posts the delivery receipts of SMS; none by default.'),
     timeouts: timeouts.prefault({}),
     // Volley's choice: long enough for a proxy to restart, short enough that a nightly job ends in the night.
     giveUpAfterSeconds: seconds(0, 604_800)

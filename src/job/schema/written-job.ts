@@ -166,8 +166,11 @@ const csvSettings = z
   })
   .describe('How CSV outputs are written.');
 
+/** Beside the job file. */
+export const DEFAULT_OUTPUT = 'out';
+
 const outputSettings = z.strictObject({
-  directory: pathText().default('out').describe('Directory of the runs.'),
+  directory: pathText().default(DEFAULT_OUTPUT).describe('Directory of the runs.'),
   format: z
     .enum(['csv', 'ndjson', 'xlsx'])
     .default('csv')
@@ -177,7 +180,7 @@ const outputSettings = z.strictObject({
 
 const writtenOutput = z
   .union([pathText(), outputSettings], { error: expected('a directory, or { directory, format }') })
-  .default('out')
+  .default(DEFAULT_OUTPUT)
   .describe('Directory for the runs, relative to the job file; or { directory, format }.')
   .transform((written) => (typeof written === 'string' ? outputSettings.parse({ directory: written }) : written));
 

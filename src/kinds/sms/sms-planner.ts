@@ -33,7 +33,8 @@ export function createSmsPlanner(step: SmsStep, planId: string, number: number):
 
 /** What the messages of a batch share. Contract: "Template object". */
 function sharedProperties(step: SmsStep, text: string | undefined): Record<string, string> {
-  const { source, encoding, scheduled, expiry, dlrCallbackUrl } = step.template;
+  const { dlrCallbackUrl, template } = step;
+  const { source, encoding, scheduled, expiry } = template;
   const properties = { source, text, encoding, scheduled: scheduled?.at, expiry: expiry?.at, dlrCallbackUrl };
   return Object.fromEntries(
     Object.entries(properties).filter((pair): pair is [string, string] => pair[1] !== undefined),

@@ -27,7 +27,7 @@ export const SMS_WHOLE_REQUEST: ReadonlyMap<string, string> = new Map([
   ['1300', 'service.bases, service.region or service.subAccountId'],
   ['3013', 'batchSize'],
   ['3014', 'batchSize'],
-  ['3020', 'template.dlrCallbackUrl'],
+  ['3020', 'service.dlrCallbackUrl'],
 ]);
 
 /** Rows become batches that share a template. A batch is not idempotent. */

@@ -3,7 +3,7 @@ import { checkText } from '../../../template/check-text.js';
 import { replaceTypography } from '../../../template/gsm7.js';
 import { parseTemplate } from '../../../template/parse.js';
 import { smsLimits } from '../../limits.js';
-import { columnName, count, duplicates, instant, senderId, switchedOff, webAddress } from '../values.js';
+import { columnName, count, duplicates, instant, senderId, switchedOff } from '../values.js';
 import { describeTemplateFault, expected, rule, type ValueFault, whenSound } from '../words.js';
 import { writtenInput, writtenSuppression } from '../written-input.js';
 import { writtenRamp } from '../written-ramp.js';
@@ -21,7 +21,6 @@ export const smsTemplate = z
       .optional()
       .describe('When the service sends, ISO 8601 with offset, at most 7 days ahead; at once by default.'),
     expiry: instant().optional().describe('When the service stops trying to deliver, ISO 8601 with offset.'),
-    dlrCallbackUrl: webAddress().optional().describe('Address to which the service posts delivery receipts.'),
   })
   .refine(({ encoding, smartReplace }) => !smartReplace || encoding !== 'UCS2', {
     path: ['smartReplace'],
