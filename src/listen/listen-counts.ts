@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 
@@ -26,18 +27,20 @@ export function createCounts() {
 
 const LOG_EVERY_MS = 5000;
 
-/** Logs every five seconds how many events came, if any; until `signal` aborts. Logs no content. */
+/** Logs every five seconds how many events came, if any, and warns of refused ones; until `signal` aborts. Logs no content. */
 export async function logCounts(
   { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal },
-  counts: Readonly<ListenCounts>,
+  { counts, path }: { readonly counts: Readonly<ListenCounts>; readonly path: string },
 ): Promise<void> {
-  let said = JSON.stringify(counts);
+  let said = { ...counts };
   while (!signal.aborted) {
     await clock.sleep(LOG_EVERY_MS, signal);
-    const now = JSON.stringify(counts);
-    if (now === said) continue;
+    const now = { ...counts };
+    if (isDeepStrictEqual(now, said)) continue;
+    const text = describeCounts(now);
+    if (now.refused === said.refused) log.info(text, now);
+    else log.warn(`${text}; what is refused was not posted to ${path}`, now);
     said = now;
-    log.info(describeCounts(counts), { ...counts });
   }
 }
 

@@ -89,7 +89,7 @@ export const listen = defineVerb({
         metrics?.watch(listener);
         const quiet = new AbortController();
         let runs: readonly JoinedTotals[] | undefined;
-        const logging = logCounts({ clock, log, signal: quiet.signal }, counts);
+        const logging = logCounts({ clock, log, signal: quiet.signal }, listener);
         try {
           await receipts?.begin();
           await terminal.writeStdout(

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { logCounts } from '../../src/listen/listen-counts.js';
 import { aListener } from './a-listener.js';
 
 const SECRET = 's3cret/+%key?#';
@@ -72,4 +73,24 @@ test('with a secret every address may be listened on, and health is open to ever
   expect(await listener.post({ a: 1 }, { path: AT })).toEqual([200, 'written']);
   expect(await listener.post('', { method: 'GET', path: '/healthz' })).toEqual([200, 'ok']);
   expect(listener.counts.refused).toBe(0);
+});
+
+test('what is refused is warned of, with where events are posted to; without it, what came is said', async () => {
+  const listener = await aListener({ secret: SECRET });
+  const { clock, said } = listener;
+  const say = (level: string) => (line: string) => void said.push(`${level}: ${line}`);
+  const quiet = new AbortController();
+  const log = { info: say('info'), warn: say('warn'), error: say('error') };
+  const logging = logCounts({ clock, log, signal: quiet.signal }, listener);
+  for (const path of ['/', AT, AT]) {
+    await listener.post({ a: 1 }, { path });
+    await clock.pass(5000);
+  }
+  quiet.abort();
+  await logging;
+  expect(said).toEqual([
+    expect.stringMatching(/^warn: 0 events .* 1 refused, .*; what is refused was not posted to \/hook\/<secret>$/),
+    expect.stringMatching(/^info: 1 events .* 1 refused, .* 0 connections dropped$/),
+    expect.stringMatching(/^info: 2 events /),
+  ]);
 });
