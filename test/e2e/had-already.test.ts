@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
 import { aGrownExport } from './a-grown-export.js';
@@ -45,6 +47,8 @@ test.each([
   workspace.change(changes);
   const { code, summary } = await workspace.run();
   expect([code, summary.steps[0]?.had?.otherText?.rows]).toEqual([0, others]);
+  const page = readFileSync(join(summary.directory, 'report.html'), 'utf8');
+  expect(/Remarks|What was not accepted/.exec(page)?.[0]).toBe('Remarks');
   expect(await workspace.destinations()).toEqual(TWICE);
 });
 

@@ -117,7 +117,8 @@ export function renderReasons(summary: Summary): Html {
     if (tables.length === 0 && said.length === 0) return NOTHING;
     return html`<h3>${nameStep(step)}</h3>\n${tables}${said.map((line) => html`<p>${line}</p>\n`)}`;
   });
-  return renderSection('What was not accepted', sections);
+  const isAllAccepted = summary.balance.accepted === summary.balance.read;
+  return renderSection(isAllAccepted ? 'Remarks' : 'What was not accepted', sections);
 }
 
 /** What became of messages that were accepted, as far as receipts say. */
