@@ -40,8 +40,10 @@ export interface PlanStepContext {
   readonly answerSeconds?: number;
   /** Of new files, in which rows of other plans may come back: who has those. Absent where no new file is planned. */
   readonly owners?: RowOwners;
-  /** Absent where the job has no prices. */
+  /** Absent where the job has none, or where one may be missing. */
   readonly prices?: LoadedPrices | undefined;
+  /** Takes what the rows cost; absent: one is made of the prices. */
+  readonly costs?: CostTally | undefined;
   /** Who had which text before; absent where no one did. */
   readonly had?: HadLookup | undefined;
   /** Why a row that has an id is not sent though it could be: its first fact is that of another row. */
@@ -93,7 +95,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
     writer,
     rows,
     reimported,
-    costs: context.prices && createCostTally(step, context.prices.list),
+    costs: context.costs ?? (context.prices && createCostTally(step, context.prices.list)),
     tally: new Tally(where && new FilterTally(where, numbersOf(step))),
   };
   const files: Omit<PlannedInput, 'columnMap'>[] = [];

@@ -101,7 +101,7 @@ function countOf({ message }: PreviewedRow): ReturnType<typeof countSegments> | 
 }
 
 /** Where the request names the number, by its kind: itself, among a contact's addresses, or of a user. */
-export function numberOf({ message }: PreviewedRow): unknown {
+function numberOf({ message }: PreviewedRow): unknown {
   const { destination, addresses, user } = (message ?? {}) as {
     readonly destination?: unknown;
     readonly addresses?: { readonly msisdn?: unknown };

@@ -6,12 +6,12 @@ import { decodeRowLine } from '../plan/format/row-line.js';
 import { readsStandardInput, selectInputs } from '../plan/inputs/select-inputs.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { planStep } from '../plan/plan-step.js';
-import { createRowPricer, loadPrices } from '../plan/prices/missing-prices.js';
+import { createCostTally, loadPrices } from '../plan/prices/missing-prices.js';
 import { ProblemList } from '../plan/problems.js';
 import type { WholeFile } from '../storage/files.js';
-import { type ChosenRows, numberOf, RowChooser } from './choose-rows.js';
-import { type PreviewedRow, PreviewedRows } from './previewed-rows.js';
-import type { PreviewedStep } from './read-run.js';
+import { type ChosenRows, RowChooser } from './choose-rows.js';
+import { PreviewedRows } from './previewed-rows.js';
+import { findPrice, type PreviewedStep } from './read-run.js';
 
 /** In the ids of messages, which are not shown. */
 const PLAN_ID = 'preview00000';
@@ -59,8 +59,9 @@ export async function previewJob(
       files: { ...deps.files, createWhole },
       reader: { ...deps.reader, readRecords },
     };
+    const costs = prices && isRowStep(step.step) ? createCostTally(step.step, prices.list) : undefined;
     try {
-      await planStep(step, { planId: PLAN_ID, directory: '', deps: inMemory, problems });
+      await planStep(step, { planId: PLAN_ID, directory: '', deps: inMemory, problems, costs });
     } catch (error) {
       if (!enough.signal.aborted) throw error;
     }
@@ -68,18 +69,12 @@ export async function previewJob(
       file: file.shown,
       columns: readers.get(file.path)?.columns ?? [],
     }));
-    const pricer = prices && isRowStep(step.step) ? createRowPricer(step.step, prices.list) : undefined;
-    const rows = chooser.rows.map((each) => ({ ...each, price: priceOf(each, pricer) }));
+    const groups = costs?.figures().groups;
+    const rows = chooser.rows.map((each) => ({ ...each, price: findPrice(each, groups) }));
     steps.push({ number: step.number, inputs, rows, seen: chooser.seen });
   }
   problems.throwIfAny();
   return steps;
-}
-
-function priceOf(each: PreviewedRow, pricer: ReturnType<typeof createRowPricer>): string | null | undefined {
-  if (pricer === undefined || each.row.state !== 'planned') return undefined;
-  const number = numberOf(each);
-  return pricer({ number: typeof number === 'string' ? number : undefined, facts: each.row.facts });
 }
 
 /** A file of which the lines are seen and nothing is kept. */

@@ -1,6 +1,7 @@
-import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import type { Plan } from '../plan/format/plan-file.js';
 import { readRequests } from '../plan/format/planned-files.js';
 import { readRows } from '../plan/format/planned-rows.js';
+import type { StepCost } from '../prices/step-cost.js';
 import type { Files } from '../storage/files.js';
 import { type ChosenRows, RowChooser } from './choose-rows.js';
 import { type PreviewedRow, PreviewedRows } from './previewed-rows.js';
@@ -40,14 +41,14 @@ export async function previewRun(
     } finally {
       await requests.return(undefined);
     }
-    const priced = chooser.rows.map((each) => ({ ...each, price: findPrice(each, step) }));
+    const priced = chooser.rows.map((each) => ({ ...each, price: findPrice(each, step.cost?.groups) }));
     steps.push({ number: step.number, inputs: step.inputs, rows: priced, seen: chooser.seen });
   }
   return steps;
 }
 
-/** As the plan has it. */
-function findPrice({ row }: PreviewedRow, { cost }: PlannedStep): string | null | undefined {
+/** By the groups of the step's cost. */
+export function findPrice({ row }: PreviewedRow, groups: StepCost['groups'] = []): string | null | undefined {
   if (row.state !== 'planned' || row.costGroup === undefined) return undefined;
-  return cost?.groups[row.costGroup]?.rowCost ?? null;
+  return groups[row.costGroup]?.rowCost ?? null;
 }

@@ -1,43 +1,27 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createTextDigest, listTexts } from '../../src/kinds/sms/sms-texts.js';
+import { createTextDigest, listTexts, readSentNumbers } from '../../src/kinds/sms/sms-texts.js';
 
-const SOMETIMES = { freq: 2, nil: undefined };
-const piece = fc.constantFrom(
-  'a',
-  'Hi P9.',
-  ' ',
-  '"',
-  '\\',
-  '\n',
-  'ü',
-  '😀',
-  '\u2028',
-  '\ud800',
-  '","text":"',
-  '{"destination":"+1',
-);
-const text = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''));
-const destination = fc.integer({ min: 1_000_000, max: 999_999_999_999_999 }).map((digits) => `+${digits}`);
+const aBatch = (template: object, ...messages: readonly object[]) =>
+  Buffer.from(JSON.stringify({ clientBatchId: 'b', template, messages }));
 
-test('what messages say is read from the bytes as parsing them gives it', () => {
-  const template = fc.record({ source: fc.option(text, SOMETIMES), text: fc.option(text, SOMETIMES) });
-  const messages = fc.array(fc.record({ destination, text }), { minLength: 1, maxLength: 5 });
-  fc.assert(
-    fc.property(template, messages, (shared, own) => {
-      const written = own.map((message, at) => {
-        const { destination, text } = message;
-        return { destination, ...(shared.text === undefined && { text }), clientMessageId: `p-1-${at}` };
-      });
-      const body = Buffer.from(JSON.stringify({ clientBatchId: 'p-1', template: shared, messages: written }));
-
-      const digest = createTextDigest(shared.source);
-      expect(listTexts(body)).toEqual(
-        own.map((message) => {
-          return { number: Number(message.destination), text: digest(shared.text ?? message.text) };
-        }),
-      );
-    }),
-    { numRuns: 2_000 },
+test('messages of a batch say their own text, or the one that they share, from its sender', () => {
+  const own = aBatch(
+    { source: 'ACME' },
+    { destination: '+6591234567', text: 'Hi "Ann" ,"text":" \\ 😀' },
+    { destination: '+491511234567', text: 'Hi \n' },
   );
+  const digest = createTextDigest('ACME');
+  expect(listTexts(own)).toEqual([
+    { number: 6591234567, text: digest('Hi "Ann" ,"text":" \\ 😀') },
+    { number: 491511234567, text: digest('Hi') },
+  ]);
+  const shared = aBatch({ text: 'Hello' }, { destination: '+6591234567' }, { destination: '+6591234568' });
+  expect(listTexts(shared).map(({ text }) => text)).toEqual([createTextDigest()('Hello'), createTextDigest()('Hello')]);
+  expect(createTextDigest('ACME')('Hello')).not.toBe(createTextDigest()('Hello'));
+});
+
+test('a batch with more or fewer messages than it was planned with is an error', () => {
+  const batch = aBatch({}, { destination: '+6591234567' }, { destination: '+6591234568' });
+  expect(readSentNumbers(batch, 2)).toEqual([6591234567, 6591234568]);
+  expect(() => readSentNumbers(batch, 3)).toThrow('2 numbers in a request of 3 messages');
 });

@@ -3,7 +3,6 @@ import { UserError } from '../../domain/errors.js';
 import { type RecordReader, readBatches } from '../../input/record-reader.js';
 import type { Job, JobPrices, RowStep } from '../../job/job.js';
 import { kindOf } from '../../kinds/kinds.js';
-import { acceptNumber } from '../../normalize/number/number.js';
 import { CostTally } from '../../prices/cost-tally.js';
 import { PriceListParser } from '../../prices/parse-price-list.js';
 import { PriceList, type PriceRow } from '../../prices/price-list.js';
@@ -87,32 +86,4 @@ export function refuseMissing(
 function nameMissing(country: string): string {
   if (country === '') return 'rows without a number';
   return country === 'ZZ' ? 'ZZ, numbers of no country' : country;
-}
-
-/** A planned row: its E.164 number, if it has one, and its facts. */
-interface RowToPrice {
-  readonly number: string | undefined;
-  readonly facts: readonly string[];
-}
-
-/** Prices rows of a step one by one, as the plan prices all of them: null without a price. Undefined for a step whose rows cost nothing. */
-export function createRowPricer(step: RowStep, list: PriceList): ((row: RowToPrice) => string | null) | undefined {
-  const costs = createCostTally(step, list);
-  if (costs === undefined) return undefined;
-  return ({ number, facts }) => {
-    const accepted = number === undefined ? undefined : acceptNumber(number, undefined);
-    const group = costs.add({
-      country: accepted?.country,
-      number: accepted && Number(accepted.e164.slice(1)),
-      parts: countParts(step, facts),
-      extraParts: 0,
-      characters: undefined,
-    });
-    return costs.figures().groups[group]?.rowCost ?? null;
-  };
-}
-
-function countParts({ kind }: RowStep, [, segments]: readonly string[]): number {
-  if (kind === 'sms') return Number(segments);
-  return kind === 'contacts' ? 0 : 1;
 }
