@@ -13,12 +13,13 @@ export interface DraftBlock {
   readonly fragments: Texts;
   /** JSON without brackets. */
   readonly facts: Texts;
-  readonly countries: Names;
-  /** Of each row the characters that force UCS-2, those that were replaced in its text, and its group of hours. */
-  readonly ucs2: Names;
-  readonly replaced: Names;
-  readonly hours: Names;
-  /** By the row's index in the block, those that are not sent. */
+  /** Of each row the two letters of its country; 0 where there is none. */
+  readonly countries: Uint16Array<ArrayBuffer>;
+  /** By the row's index in the block: the characters that force UCS-2, those that were replaced in its text, its group of hours. */
+  readonly ucs2: ReadonlyMap<number, string>;
+  readonly replaced: ReadonlyMap<number, string>;
+  readonly hours: ReadonlyMap<number, string>;
+  /** Likewise, of rows that are not sent. */
   readonly refusals: ReadonlyMap<number, RowRefusal>;
 }
 
@@ -28,18 +29,10 @@ export interface Texts {
   readonly ends: Uint32Array<ArrayBuffer>;
 }
 
-/** A name for each row, or none. */
-export interface Names {
-  /** Each once. */
-  readonly names: readonly string[];
-  /** Of each row, which of them it has: 1 the first, 0 none. */
-  readonly of: Uint16Array<ArrayBuffer>;
-}
-
 /** Reused for every block: allocating takes longer than filling. */
 const text: DraftText = { fragment: new TextBuffer(), facts: new TextBuffer() };
 
-/** Of at most 65,535 rows. One that cannot be read has no draft: it is refused for its fault. */
+/** A row that cannot be read has no draft: it is refused for its fault. */
 export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
   const count = block.lines.length;
   const cells = new ByteCells(block);
@@ -48,8 +41,8 @@ export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
   const extraParts = new Uint8Array(count);
   const fragmentEnds = new Uint32Array(count);
   const factsEnds = new Uint32Array(count);
-  const [countries, ucs2] = [new NameColumn(count), new NameColumn(count)];
-  const [replaced, hours] = [new NameColumn(count), new NameColumn(count)];
+  const countries = new Uint16Array(count);
+  const [ucs2, replaced, hours] = [new Map<number, string>(), new Map<number, string>(), new Map<number, string>()];
   const refusals = new Map<number, RowRefusal>();
   for (const [index, fault] of block.faults) refusals.set(index, reject(fault));
   text.fragment.clear();
@@ -62,10 +55,10 @@ export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
       numbers[index] = draft.number ?? 0;
       segments[index] = draft.segments ?? 0;
       extraParts[index] = draft.extraParts ?? 0;
-      countries.set(index, draft.country);
-      ucs2.set(index, draft.forcesUcs2);
-      replaced.set(index, draft.replaced);
-      hours.set(index, draft.hours);
+      countries[index] = packCountry(draft.country);
+      if (draft.forcesUcs2 !== undefined) ucs2.set(index, draft.forcesUcs2);
+      if (draft.replaced !== undefined) replaced.set(index, draft.replaced);
+      if (draft.hours !== undefined) hours.set(index, draft.hours);
     }
     fragmentEnds[index] = text.fragment.length;
     factsEnds[index] = text.facts.length;
@@ -76,35 +69,18 @@ export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
     extraParts,
     fragments: { bytes: text.fragment.copy(), ends: fragmentEnds },
     facts: { bytes: text.facts.copy(), ends: factsEnds },
-    countries: countries.end(),
-    ucs2: ucs2.end(),
-    replaced: replaced.end(),
-    hours: hours.end(),
+    countries,
+    ucs2,
+    replaced,
+    hours,
     refusals,
   };
 }
 
-class NameColumn {
-  readonly of: Uint16Array<ArrayBuffer>;
-  readonly #numbers = new Map<string, number>();
-  /** Mostly that of the row before. */
-  #last = { name: '', number: 0 };
+function packCountry(country: string | undefined): number {
+  return country === undefined ? 0 : (country.charCodeAt(0) << 8) | country.charCodeAt(1);
+}
 
-  constructor(count: number) {
-    this.of = new Uint16Array(count);
-  }
-
-  set(index: number, name: string | undefined): void {
-    if (name === undefined) return;
-    if (name !== this.#last.name) {
-      const number = this.#numbers.get(name) ?? this.#numbers.size + 1;
-      this.#numbers.set(name, number);
-      this.#last = { name, number };
-    }
-    this.of[index] = this.#last.number;
-  }
-
-  end(): Names {
-    return { names: [...this.#numbers.keys()], of: this.of };
-  }
+export function unpackCountry(packed: number): string | undefined {
+  return packed === 0 ? undefined : String.fromCharCode(packed >> 8, packed & 0xff);
 }

@@ -1,7 +1,7 @@
 import { ByteCells } from '../../domain/bytes/row-block.js';
 import { TextBuffer } from '../../domain/bytes/text-buffer.js';
 import type { Rejection } from '../../domain/row.js';
-import { type DraftBlock, draftBlock, type Names, type Texts } from '../../input/fast/draft-block.js';
+import { type DraftBlock, draftBlock, type Texts, unpackCountry } from '../../input/fast/draft-block.js';
 import type { ReadBlock } from '../../input/record-reader.js';
 import type { DraftedRow, DraftRow, RowRefusal } from '../../kinds/step-kind.js';
 
@@ -70,20 +70,20 @@ export class DraftedRows implements DraftedRow, RowBytes {
   }
 
   get country(): string | undefined {
-    return nameAt(this.#drafts.countries, this.index);
+    return unpackCountry(this.#drafts.countries[this.index] as number);
   }
 
   /** The characters that force UCS-2. */
   get ucs2(): string | undefined {
-    return nameAt(this.#drafts.ucs2, this.index);
+    return this.#drafts.ucs2.get(this.index);
   }
 
   get replaced(): string | undefined {
-    return nameAt(this.#drafts.replaced, this.index);
+    return this.#drafts.replaced.get(this.index);
   }
 
   get hours(): string | undefined {
-    return nameAt(this.#drafts.hours, this.index);
+    return this.#drafts.hours.get(this.index);
   }
 
   get fragment(): Buffer {
@@ -133,11 +133,6 @@ export function keepRow(row: RowBytes): RowBytes {
     appendFacts: (text) => text.appendBytes(bytes, facts, cells),
     appendCells: (text) => text.appendBytes(bytes, cells),
   };
-}
-
-function nameAt({ names, of }: Names, index: number): string | undefined {
-  const number = of[index] as number;
-  return number === 0 ? undefined : names[number - 1];
 }
 
 function bytesOf({ bytes, ends }: Texts, index: number): Buffer {
