@@ -13,6 +13,11 @@ export function clip(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
+/** Whether it is longer than so many bytes in UTF-8, where a UTF-16 unit takes three at most. */
+export function exceedsBytes(text: string, most: number): boolean {
+  return text.length * 3 > most && Buffer.byteLength(text) > most;
+}
+
 const BLANK = /^[\s\u200B-\u200D\u2060]*$/;
 
 /** Whether a cell has nothing to show: empty, or blanks only, the invisible ones too. */

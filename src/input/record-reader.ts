@@ -33,6 +33,8 @@ export interface RecordReader {
 
 /** Most rows in a block. */
 export const BLOCK_ROWS = 1000;
+/** Blocks of long rows have fewer of them: some blocks are read ahead, and each may become one string. */
+export const BLOCK_BYTES = 4 * 1024 * 1024;
 
 /** The rows of a file one by one, those of a block at a time. */
 export async function* readBatches(reader: RecordReader): AsyncGenerator<SourceRecord[]> {

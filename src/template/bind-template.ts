@@ -24,14 +24,7 @@ export interface BoundTemplate {
   readonly byBytes?: ByteText | undefined;
 }
 
-export type Rendering =
-  | {
-      readonly ok: true;
-      readonly text: string;
-      /** Characters of it that were replaced, each once. */
-      readonly replaced?: string | undefined;
-    }
-  | RefusedRendering;
+export type Rendering = { readonly ok: true; readonly text: string } | RefusedRendering;
 
 /** The first fault, and the other missing or wrong values of the row in the order of the template. */
 export interface RefusedRendering extends RenderFault {

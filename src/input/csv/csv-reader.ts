@@ -4,7 +4,7 @@ import type { Input } from '../../job/job.js';
 import { Digest } from '../digest-input.js';
 import { type Header, readHeader } from '../header.js';
 import type { InputFile } from '../inputs.js';
-import { BLOCK_ROWS, type ReadBlock, type RecordReader } from '../record-reader.js';
+import { BLOCK_BYTES, BLOCK_ROWS, type ReadBlock, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
 import { type ByteSource, takeHead } from '../text/byte-source.js';
 import { decodeText, findInUtf8 } from '../text/decode-text.js';
@@ -14,9 +14,6 @@ import { type Delimiter, findCsvStart } from './delimiter.js';
 
 /** In so many bytes the header is sought that shows the delimiter. */
 const HEAD_BYTES = 256 * 1024;
-
-/** Blocks of long rows have fewer of them: some blocks are read ahead, and each may become one string. */
-const BLOCK_BYTES = 4 * 1024 * 1024;
 
 interface Opened {
   readonly header: Header;

@@ -3,6 +3,7 @@ import { CR, LF, QUOTE } from '../../domain/bytes/ascii.js';
 import type { RowWriter } from '../../domain/bytes/row-writer.js';
 import { countOf } from '../../domain/count-of.js';
 import { InternalError, type UserError } from '../../domain/errors.js';
+import { exceedsBytes } from '../../domain/text.js';
 import type { ReadLimits } from '../../job/job.js';
 import { refuse } from '../refusal.js';
 import { countLineEnds } from '../text/lines.js';
@@ -127,7 +128,7 @@ export class CsvRows {
         `Cannot read CSV: there are ${countOf(rows.length, 'row')} in the place of one`,
       );
     if (bytes.length > maxLineBytes + LINE_END_BYTES) throw refuseLongRow(where, this.#limits);
-    const long = row.findIndex((cell) => Buffer.byteLength(cell) > maxFieldBytes);
+    const long = row.findIndex((cell) => exceedsBytes(cell, maxFieldBytes));
     if (long !== -1) throw refuseLongField(where, long, this.#limits);
     return row;
   }

@@ -13,6 +13,7 @@ import {
   TEXT_COLUMN,
 } from '../../domain/output-columns.js';
 import type { Cell, Rejection } from '../../domain/row.js';
+import { exceedsBytes } from '../../domain/text.js';
 import type { Input } from '../../job/job.js';
 import { Digest } from '../digest-input.js';
 import type { InputFile } from '../inputs.js';
@@ -142,7 +143,7 @@ export class NdjsonReader implements RecordReader {
       const name = names[at] ?? '';
       if (isOwn && isIgnoredColumn(name)) continue;
       const cell = toCell(values[keys[at] ?? '']);
-      if (cell !== undefined && this.#isTooLong(cell)) return this.#describeLong(name);
+      if (cell !== undefined && exceedsBytes(cell, this.#input.limits.maxFieldBytes)) return this.#describeLong(name);
       const index = this.#indexOf(name);
       if (cell === undefined) continue;
       if (cells[index] !== undefined) return describeRepeated(name);
@@ -163,11 +164,6 @@ export class NdjsonReader implements RecordReader {
     cells[index] = text;
     const record = { cells, line: this.#line, row: this.#row, fault };
     return ID_KEY.test(text) ? { ...record, ownId: HIDDEN_ID } : record;
-  }
-
-  #isTooLong(cell: string): boolean {
-    const { maxFieldBytes } = this.#input.limits;
-    return cell.length * 3 > maxFieldBytes && Buffer.byteLength(cell) > maxFieldBytes;
   }
 
   #describeLong(field: string): Rejection {

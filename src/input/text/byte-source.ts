@@ -13,8 +13,10 @@ export interface ByteSource extends Pick<InputFile, 'path' | 'shown' | 'key'> {
 
 const UNPACKED_PIECE_BYTES = 256 * 1024;
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
-/** `PK`: a ZIP archive, which is what a workbook is; `D0 CF 11 E0`: an older workbook. */
-const WORKBOOK_MAGICS = [Buffer.from('PK\u0003\u0004', 'latin1'), Buffer.from([0xd0, 0xcf, 0x11, 0xe0])];
+/** `PK`: a ZIP archive, which is what a workbook is. */
+export const ZIP_MAGIC = Buffer.from('PK\u0003\u0004', 'latin1');
+/** Begins what older programs write, and a workbook with a password. */
+export const OLE_MAGIC = Buffer.from([0xd0, 0xcf, 0x11, 0xe0]);
 
 /**
  * The content of a file, unpacked when it is gzip by name or by its first bytes; `digest` sees the bytes on disk.
@@ -40,7 +42,7 @@ async function* unpackWhenPacked(source: ByteSource, digest: Digest): AsyncGener
   try {
     const first = await pieces.next();
     const head = first.done === true ? Buffer.alloc(0) : first.value;
-    if (WORKBOOK_MAGICS.some((magic) => startsWith(head, magic))) throw refuseWorkbook(source.shown);
+    if (startsWith(head, ZIP_MAGIC) || startsWith(head, OLE_MAGIC)) throw refuseWorkbook(source.shown);
     const content = prepend(head, pieces);
     yield* isPacked(source.path, head) ? unpack(content, source.shown, digest) : content;
   } finally {
@@ -53,7 +55,8 @@ export function isPacked(path: string, head: Buffer): boolean {
   return /\.gz$/i.test(path) || startsWith(head, GZIP_MAGIC);
 }
 
-async function* prepend(head: Buffer, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** The pieces behind a head that was read of them. */
+export async function* prepend(head: Buffer, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   if (head.length > 0) yield head;
   yield* pieces;
 }
@@ -116,7 +119,7 @@ export async function takeHead(pieces: AsyncIterator<Buffer>, isEnough: (head: B
   return head;
 }
 
-function startsWith(bytes: Buffer, magic: Buffer): boolean {
+export function startsWith(bytes: Buffer, magic: Buffer): boolean {
   return bytes.subarray(0, magic.length).equals(magic);
 }
 

@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer';
 import type { Digest } from '../digest-input.js';
 import { placeInJob } from '../inputs.js';
 import { refuse } from '../refusal.js';
-import { type ByteSource, readContent, takeHead } from './byte-source.js';
+import { type ByteSource, prepend, readContent, takeHead } from './byte-source.js';
 import { createDecoder, createUtf8Decoder } from './decoder.js';
 import { chooseEncoding, type Encoding } from './encoding.js';
 import { countLines, type LineCount } from './lines.js';
@@ -29,7 +29,7 @@ export async function* decodeText(
     const decoder = await createDecoder(encoding);
     const watch = createUtf8Watch(encoding);
     let offset = 0;
-    for await (const piece of joinPieces(head, content)) {
+    for await (const piece of prepend(head, content)) {
       const text = decoder.decode(offset === 0 ? piece.subarray(encoding.markBytes) : piece);
       if (text === undefined) throw await refuseBytes(source, encoding, offset);
       watch.look(piece);
@@ -80,11 +80,6 @@ function createUtf8Watch({ name }: Encoding): { look(piece: Buffer): void; isUtf
     },
     isUtf8: () => mayBe && hasMore && decoder.finish() !== undefined,
   };
-}
-
-async function* joinPieces(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  yield head;
-  yield* rest;
 }
 
 /** Reads the file again to say where: whole pieces up to `from`, then byte by byte. */

@@ -1,4 +1,5 @@
 import { CR, LF } from '../../domain/bytes/ascii.js';
+import { exceedsBytes } from '../../domain/text.js';
 import { refuse } from '../refusal.js';
 
 /**
@@ -13,7 +14,7 @@ export async function* splitTextLines(
   let begunBytes = 0;
   let linesBefore = 0;
   const check = (lines: string[]) => {
-    const index = lines.findIndex((line) => line.length * 3 > maxLineBytes && Buffer.byteLength(line) > maxLineBytes);
+    const index = lines.findIndex((line) => exceedsBytes(line, maxLineBytes));
     if (index !== -1) throw refuseLongLine(`${shown}:${linesBefore + index + 1}`, maxLineBytes);
     linesBefore += lines.length;
     return lines;

@@ -5,6 +5,7 @@ import { isBlankRow } from '../csv/csv-row.js';
 import { readPieces } from '../digest-input.js';
 import { type InputFile, placeInJob } from '../inputs.js';
 import { refuse } from '../refusal.js';
+import { OLE_MAGIC, startsWith, ZIP_MAGIC } from '../text/byte-source.js';
 import { Archive } from './archive.js';
 import { type SheetContext, type SheetRow, SheetRows } from './sheet-rows.js';
 import { readCellFormats } from './show-number.js';
@@ -64,14 +65,10 @@ export async function listSheets(path: string): Promise<string[]> {
   }
 }
 
-const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
-/** Begins what older programs write, and a workbook with a password. */
-const OLE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0]);
-
 async function refuseOlder(path: string, shown: string): Promise<void> {
   for await (const head of readPieces(path, shown)) {
-    if (head.subarray(0, ZIP.length).equals(ZIP)) return;
-    if (head.subarray(0, OLE.length).equals(OLE)) throw refuseOle(shown, isEncrypted(head));
+    if (startsWith(head, ZIP_MAGIC)) return;
+    if (startsWith(head, OLE_MAGIC)) throw refuseOle(shown, isEncrypted(head));
     break;
   }
   throw refuse({

@@ -1,18 +1,16 @@
 import { RowWriter } from '../../domain/bytes/row-writer.js';
 import { countOf } from '../../domain/count-of.js';
 import type { Rejection, SourceRecord } from '../../domain/row.js';
+import { exceedsBytes } from '../../domain/text.js';
 import type { Input } from '../../job/job.js';
 import { buildRow, isBlankRow } from '../csv/csv-row.js';
 import { digestInput } from '../digest-input.js';
 import { type Header, readHeader } from '../header.js';
 import type { InputFile } from '../inputs.js';
-import { BLOCK_ROWS, type ReadBlock, type RecordReader } from '../record-reader.js';
+import { BLOCK_BYTES, BLOCK_ROWS, type ReadBlock, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
 import type { OpenSheet } from './open-sheet.js';
 import { type CellFault, nameColumn, type SheetRow } from './sheet-rows.js';
-
-/** Blocks of long rows have fewer of them. */
-const BLOCK_BYTES = 4 * 1024 * 1024;
 
 /**
  * Reads one sheet of an .xlsx workbook: its first row that is not blank is the header. Cells read as the sheet shows them, but
@@ -98,7 +96,7 @@ export class XlsxReader implements RecordReader {
 
   #findLong(cells: readonly string[]): Rejection | undefined {
     const { maxFieldBytes } = this.#input.limits;
-    const long = cells.findIndex((cell) => cell.length * 3 > maxFieldBytes && Buffer.byteLength(cell) > maxFieldBytes);
+    const long = cells.findIndex((cell) => exceedsBytes(cell, maxFieldBytes));
     if (long === -1) return undefined;
     const reason = `the cell is too long, expected at most ${maxFieldBytes} bytes`;
     return { stage: 'read', field: this.columns[long] ?? '', code: 'field-too-long', reason };
