@@ -1,7 +1,6 @@
-import type { Plan } from '../plan/format/plan-file.js';
+import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { readRequests } from '../plan/format/planned-files.js';
 import { readRows } from '../plan/format/planned-rows.js';
-import type { StepCost } from '../prices/step-cost.js';
 import type { Files } from '../storage/files.js';
 import { type ChosenRows, RowChooser } from './choose-rows.js';
 import { type PreviewedRow, PreviewedRows } from './previewed-rows.js';
@@ -48,7 +47,10 @@ export async function previewRun(
 }
 
 /** By the groups of the step's cost. */
-export function findPrice({ row }: PreviewedRow, groups: StepCost['groups'] = []): string | null | undefined {
+export function findPrice(
+  { row }: PreviewedRow,
+  groups: NonNullable<PlannedStep['cost']>['groups'] = [],
+): string | null | undefined {
   if (row.state !== 'planned' || row.costGroup === undefined) return undefined;
   return groups[row.costGroup]?.rowCost ?? null;
 }
