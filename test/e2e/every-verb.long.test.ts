@@ -4,6 +4,8 @@ import type { Env } from '../../src/command/env.js';
 import { createFiles, type RawFiles } from '../../src/storage/files.js';
 import { VERBS } from '../../src/verbs/verbs.js';
 import { aService, KEYS } from '../command/a-single-call.js';
+import { openConversation } from '../sandbox/gateway/gateway-client.js';
+import { Client } from '../sandbox/sandbox-client.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';
 import { aStepForTomorrow, people } from './a-job.js';
 import { aJobFor, aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
@@ -95,16 +97,8 @@ async function noteMade(verb: string, stdout: string, { workspace, made }: { wor
   }
   if (verb === 'retry') made.PLAN = directory;
   if (verb === 'gateway webhook') made.WEBHOOK = webhookId;
-  if (verb === 'gateway channel') made.CONVERSATION = await openConversation(workspace, channelId);
-}
-
-async function openConversation({ sandbox }: Workspace, channelId: string): Promise<string> {
-  const answer = await fetch(`${sandbox.origin}/chat-gateway/v1/conversations`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': sandbox.credentials.gatewayKey },
-    body: JSON.stringify({ channelId, user: { name: 'Ann' } }),
-  });
-  return ((await answer.json()) as { conversationId: string }).conversationId;
+  if (verb === 'gateway channel')
+    made.CONVERSATION = await openConversation(new Client(workspace.sandbox), { channelId });
 }
 
 /** Whatever a command does, its stdout is one JSON object that says how it ended. */

@@ -201,28 +201,19 @@ describe('loadJob', () => {
     expect(inputOf(job).files).toEqual(['/jobs/people.csv']);
   });
 
-  test('refuses a path where no file is', async () => {
-    await expect(loadJob('/jobs/sale.yaml', disk({}))).rejects.toMatchObject({
-      code: 'bad-job',
-      message: 'Cannot read the job /jobs/sale.yaml: there is no such file, expected a YAML file',
-    });
-  });
-
-  test('refuses a directory', async () => {
-    await expect(loadJob('/jobs', disk({ '/jobs/sale.yaml': '' }))).rejects.toThrow('it is not a file');
-  });
-
-  test('refuses a file of more than 1 MiB without reading it', async () => {
-    const files = disk({ '/big.yaml': 'a'.repeat(1024 * 1024 + 1) });
-    const readText = () => Promise.reject(new Error('was read'));
-    await expect(loadJob('/big.yaml', { stat: files.stat, readText })).rejects.toThrow('longer than 1 MiB');
-  });
-
-  test('refuses a file that the disk does not give', async () => {
-    const { stat } = disk({ '/a.yaml': '' });
-    const failure = Object.assign(new Error('no'), { code: 'EACCES' });
-    await expect(loadJob('/a.yaml', { stat, readText: () => Promise.reject(failure) })).rejects.toThrow(
-      'Cannot read the job /a.yaml: the system reports EACCES',
-    );
+  test.each([
+    ['/jobs/none.yaml', 'there is no such file, expected a YAML file'],
+    ['/jobs', 'it is not a file, '],
+    // Which is not read.
+    ['/jobs/big.yaml', 'it is longer than 1 MiB'],
+    ['/jobs/sale.yaml', 'the system reports EACCES'],
+  ])('refuses %s: %s', async (path, why) => {
+    const { stat } = disk({ '/jobs/sale.yaml': '', '/jobs/big.yaml': 'a'.repeat(1024 * 1024 + 1) });
+    const readText = async (name: string) => {
+      if (name.includes('none')) return undefined;
+      throw Object.assign(new Error('no'), { code: 'EACCES' });
+    };
+    const refusal = { code: 'bad-job', message: expect.stringContaining(`Cannot read the job ${path}: ${why}`) };
+    await expect(loadJob(path, { stat, readText })).rejects.toMatchObject(refusal);
   });
 });

@@ -2,10 +2,19 @@ import type { Clock } from '../../src/ports/clock.js';
 
 /** Time that passes only when the test says so. */
 export class FakeClock implements Clock {
-  wallMs = 1_800_000_000_000;
+  wallMs: number;
   steadyMs = 5000;
   readonly #sleepers = new Set<{ untilMs: number; wake: () => void }>();
   #onSleep: (() => void)[] = [];
+
+  constructor(wallMs = 1_800_000_000_000) {
+    this.wallMs = wallMs;
+  }
+
+  /** How many sleep. */
+  get sleeping(): number {
+    return this.#sleepers.size;
+  }
 
   now(): number {
     return this.wallMs;
@@ -40,13 +49,17 @@ export class FakeClock implements Clock {
     this.steadyMs += steadyMs;
   }
 
-  /** Lets time pass, and waits until the one who is woken by it sleeps again; at once when it wakes no one. */
-  async pass(ms: number): Promise<void> {
+  /** Lets time pass; says how many it wakes. */
+  advance(ms: number): number {
     this.jump({ wallMs: ms, steadyMs: ms });
     const due = [...this.#sleepers].filter((sleeper) => sleeper.untilMs <= this.steadyMs);
-    if (due.length === 0) return;
-    const asleepAgain = new Promise<void>((resolve) => this.#onSleep.push(resolve));
     for (const sleeper of due) sleeper.wake();
-    await asleepAgain;
+    return due.length;
+  }
+
+  /** Lets time pass, and waits until the one who is woken by it sleeps again; at once when it wakes no one. */
+  async pass(ms: number): Promise<void> {
+    const asleepAgain = new Promise<void>((resolve) => this.#onSleep.push(resolve));
+    if (this.advance(ms) > 0) await asleepAgain;
   }
 }

@@ -26,11 +26,3 @@ test('chat on a terminal is a line for each message, from which nothing steers t
   expect(message).toMatch(/^\S+Z {2}Sandbox: two⏎lines \\u\{1b\}\[31m$/);
   expect(others).toEqual(['There is no message in this room.']);
 });
-
-test('chat posts nothing twice when the answer was lost, and says that it is in doubt', async () => {
-  const { run, json, sandbox } = await aSandboxCaller();
-  sandbox.setFaults([{ kind: 'reset-after', nth: 1 }]);
-  await expect(run('chat', 'post', 'once')).rejects.toMatchObject({ name: 'ServiceError', code: 'in-doubt' });
-  await run('chat', 'read');
-  expect(json().messages).toHaveLength(1);
-});

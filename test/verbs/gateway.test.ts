@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { aSandboxCaller } from '../command/a-single-call.js';
-
-const URL_OF_NO_SERVER = 'http://127.0.0.1:9/hook';
+import { openConversation } from '../sandbox/gateway/gateway-client.js';
+import { Client } from '../sandbox/sandbox-client.js';
+import { DEAF_URL } from '../sandbox/webhook/receiver.js';
 
 async function aGateway() {
   const { run, requests, ...caller } = await aSandboxCaller();
@@ -14,17 +15,12 @@ async function aGateway() {
 
 test('gateway makes a webhook and a channel, moves a queued conversation, and says something in it', async () => {
   const { run, json, sandbox, requests } = await aGateway();
-  expect(await run('webhook', 'desk', URL_OF_NO_SERVER)).toBe(0);
+  expect(await run('webhook', 'desk', DEAF_URL)).toBe(0);
   const { webhookId } = json();
   expect(await run('channel', 'desk', '--webhook', webhookId, '--queue', '100', '--description', 'Help')).toBe(0);
   const { channelId, name } = json();
   expect([name, channelId]).toEqual(['desk', expect.stringMatching(/./)]);
-  const answer = await fetch(`${sandbox.origin}/chat-gateway/v1/conversations`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': sandbox.credentials.gatewayKey },
-    body: JSON.stringify({ channelId, user: { name: 'Ann' } }),
-  });
-  const { conversationId: id } = (await answer.json()) as { conversationId: string };
+  const id = await openConversation(new Client(sandbox), { channelId });
   expect(await run('update', id, '--queue', '101', '--email', 'ann@example.com', '--phone', '+65 9123 4567')).toBe(0);
   expect(json()).toMatchObject({ conversationId: id });
   expect(await run('send', id, 'Are you there?')).toBe(0);
@@ -65,8 +61,8 @@ test.each([
 
 test('gateway makes a webhook of the version that is asked for, and says in plain words what was made', async () => {
   const { run, said, sandbox } = await aGateway();
-  await run('webhook', 'desk', URL_OF_NO_SERVER, '--no-json');
-  await run('webhook', 'desk', URL_OF_NO_SERVER, '--no-json', '--api-version', 'Chat Gateway v1.0');
+  await run('webhook', 'desk', DEAF_URL, '--no-json');
+  await run('webhook', 'desk', DEAF_URL, '--no-json', '--api-version', 'Chat Gateway v1.0');
   expect(said.stdout).toMatch(/^(Created webhook desk: \S+\n){2}$/);
   const versions: unknown[] = [];
   for await (const entry of sandbox.readLedger()) versions.push('version' in entry && entry.version);

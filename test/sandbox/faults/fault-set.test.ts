@@ -35,14 +35,6 @@ test('the first of several deciding faults decides, and the others are not used 
   expect(await statuses(client, 3)).toEqual([500, 502, 200]);
 });
 
-test('setting faults replaces those that were set, and an empty list ends them', async () => {
-  const client = await aClient({}, { kind: 'status-500' });
-  client.sandbox.setFaults([{ kind: 'status-502' }]);
-  expect(await statuses(client, 1)).toEqual([502]);
-  client.sandbox.setFaults([]);
-  expect(await statuses(client, 1)).toEqual([200]);
-});
-
 test.each([
   ['an unknown kind', { kind: 'gremlins' }, /faults\[0\.kind\]: expected status-/],
   ['a status that is none', { kind: 'status-600' }, /faults\[0\.kind\]/],

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { FakeClock } from '../../run/fake-clock.js';
 import { settle } from '../gateway/gateway-client.js';
-import { aBatch, aClient, aClock, aMessage, at } from '../sandbox-client.js';
-import { ManualClock } from '../webhook/manual-clock.js';
+import { aBatch, aClient, aClock, aMessage, at, NOON } from '../sandbox-client.js';
 import { aReceiver, type Receiver } from '../webhook/receiver.js';
 
 const HOUR_MS = 3_600_000;
@@ -91,10 +91,10 @@ test('a receipt is repeated after 1, 10, 30 and 90 s, and then given up', async 
 
 test('a repeated receipt keeps the time at which its state was reached', async () => {
   const receiver = await aReceiver((_, place) => (place === 0 ? 500 : 200));
-  const clock = new ManualClock();
+  const clock = new FakeClock(NOON);
   const client = await aClient({ clock });
   await client.sendBatch(aReceiptedBatch(receiver, 1));
-  await clock.sleepers(1);
+  await vi.waitFor(() => expect(clock.sleeping).toBe(1));
   clock.advance(1000);
   await settle(client);
   expect(receiver.received.map(({ body }) => body.payload.status.timestamp)).toEqual([at(0), at(0), at(1000)]);
@@ -102,7 +102,7 @@ test('a repeated receipt keeps the time at which its state was reached', async (
 
 test('receipts of a scheduled message wait for its time', async () => {
   const receiver = await aReceiver();
-  const clock = new ManualClock();
+  const clock = new FakeClock(NOON);
   const client = await aClient({ clock });
   const messages = [aMessage(1, { scheduled: at(HOUR_MS) }), aMessage(2)];
   await client.sendBatch(aReceiptedBatch(receiver, 0, { messages }));
@@ -119,7 +119,7 @@ test('receipts of a scheduled message wait for its time', async () => {
 
 test('receipts of a cancelled batch fall away, but for those of messages that were not scheduled', async () => {
   const receiver = await aReceiver();
-  const clock = new ManualClock();
+  const clock = new FakeClock(NOON);
   const client = await aClient({ clock });
   const messages = [aMessage(1, { scheduled: at(HOUR_MS) }), aMessage(2)];
   const { body } = await client.sendBatch(aReceiptedBatch(receiver, 0, { messages }));
@@ -139,7 +139,7 @@ test('after a restart no receipt is repeated, and those of scheduled messages ar
   const dataDirectory = await mkdtemp(join(tmpdir(), 'volley-sandbox-'));
   onTestFinished(() => rm(dataDirectory, { recursive: true }));
   const receiver = await aReceiver();
-  const clock = new ManualClock();
+  const clock = new FakeClock(NOON);
   const first = await aClient({ dataDirectory, clock });
   const template = { text: 'Hi', scheduled: at(HOUR_MS), dlrCallbackUrl: receiver.url('/scheduled') };
   await first.sendBatch(aReceiptedBatch(receiver, 1));

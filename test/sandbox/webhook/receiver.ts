@@ -81,10 +81,4 @@ export async function aReceiver(
 }
 
 /** An address of this machine at which no one listens. */
-export async function aDeafUrl(): Promise<string> {
-  const receiver = new Receiver(() => 200);
-  await receiver.listen();
-  const url = receiver.url();
-  await receiver.close();
-  return url;
-}
+export const DEAF_URL = 'http://127.0.0.1:9/hook';

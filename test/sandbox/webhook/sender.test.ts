@@ -1,8 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Clock } from '../../../src/ports/clock.js';
 import { type PostKind, WebhookSender } from '../../../src/sandbox/webhook/sender.js';
+import { FakeClock } from '../../run/fake-clock.js';
 import { aClock } from '../sandbox-client.js';
-import { ManualClock } from './manual-clock.js';
 import { aReceiver } from './receiver.js';
 
 function aSender(clock: Clock = aClock()): WebhookSender {
@@ -112,12 +112,12 @@ test('sender has at most 16 POSTs under way', async () => {
 
 test('sender that is cleared forgets what waits, and counts from 0', async () => {
   const receiver = await aReceiver(() => 500);
-  const clock = new ManualClock();
+  const clock = new FakeClock();
   const sender = aSender(clock);
   const called: string[] = [];
   send(sender, receiver.url(), [1000], { posts: 5 });
   sender.later(500, () => called.push('later'));
-  await clock.sleepers(2);
+  await vi.waitFor(() => expect(clock.sleeping).toBe(2));
   sender.clear();
   expect(sender.counts).toEqual({ pending: 0, delivered: 0, givenUp: 0, failedAttempts: 0, outside: 0 });
   expect(clock.sleeping).toBe(0);
@@ -130,7 +130,7 @@ test('sender that is cleared forgets what waits, and counts from 0', async () =>
 
 test('sender closes though a receiver never answers, and sends nothing after', async () => {
   const receiver = await aReceiver(() => 'hang');
-  const clock = new ManualClock();
+  const clock = new FakeClock();
   const sender = aSender(clock);
   send(sender, receiver.url(), [1000], { posts: 2 });
   await receiver.arrival(1);

@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest';
+import { FakeClock } from '../../run/fake-clock.js';
 import { look, openChannel, openConversation, play, settle } from '../gateway/gateway-client.js';
-import { aBatch, aClient, aClock, aMessage } from '../sandbox-client.js';
-import { ManualClock } from './manual-clock.js';
-import { aDeafUrl, aReceiver } from './receiver.js';
+import { aBatch, aClient, aClock, aMessage, NOON } from '../sandbox-client.js';
+import { aReceiver, DEAF_URL } from './receiver.js';
 
 test('flushing tries what has its turn, and waits for no other attempt', async () => {
   const receiver = await aReceiver();
-  const clock = new ManualClock();
+  const clock = new FakeClock(NOON);
   const client = await aClient({ clock });
-  const deaf = await aDeafUrl();
-  for (const url of [receiver.url(), deaf]) {
+  for (const url of [receiver.url(), DEAF_URL]) {
     await client.sendBatch(aBatch(20, { template: { text: 'Hi', dlrCallbackUrl: url } }));
   }
   await client.sandbox.flushWebhooks(60_000);
