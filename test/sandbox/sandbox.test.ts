@@ -1,21 +1,15 @@
-import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { UserError } from '../../src/domain/errors.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
-import { aBatch, aClient, aClock, aContact, aMessage, at, type Client } from './sandbox-client.js';
+import { aMemoryDisk } from '../storage/a-memory-disk.js';
+import { aBatch, aClient, aClock, aContact, aMessage, at } from './sandbox-client.js';
 
-async function aDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'volley-sandbox-'));
-  onTestFinished(() => rm(directory, { recursive: true }));
-  return directory;
-}
+const LEDGER = '/data/ledger.ndjson';
 
-/** Closes the sandbox and opens another one on its directory. */
-async function restart(client: Client, dataDirectory: string): Promise<Client> {
-  await client.close();
-  return aClient({ dataDirectory });
+/** A disk, and options of a sandbox that keeps its data there. */
+function aDataDirectory() {
+  const disk = aMemoryDisk();
+  return { disk, options: { dataDirectory: '/data', files: disk.files } };
 }
 
 test('sandbox listens on loopback at a free port and says where, and with which credentials', async () => {
@@ -45,14 +39,15 @@ test('sandbox refuses a port that is taken', async () => {
 });
 
 test('sandbox with a data directory resumes after a restart', async () => {
-  const dataDirectory = await aDirectory();
-  const first = await aClient({ dataDirectory });
+  const { options } = aDataDirectory();
+  const first = await aClient(options);
   await first.sendBatch(aBatch(3));
   const created = await first.createContact(aContact({ groups: [{ id: 7 }], lastName: 'Lee' }));
   await first.createContact(aContact({ firstName: 'Anna' }));
   const before = await first.ledger();
 
-  const second = await restart(first, dataDirectory);
+  await first.close();
+  const second = await aClient(options);
   expect(await second.ledger()).toEqual(before);
   const merged = await second.createContact({ country: 'SG', addresses: { msisdn: '+6590000001' } });
   expect(merged).toMatchObject({
@@ -67,35 +62,34 @@ test('sandbox with a data directory resumes after a restart', async () => {
 });
 
 test('sandbox with a data directory remembers what is scheduled and what was cancelled', async () => {
-  const dataDirectory = await aDirectory();
-  const clock = aClock();
-  const first = await aClient({ dataDirectory, clock });
+  const options = { ...aDataDirectory().options, clock: aClock() };
+  const first = await aClient(options);
   const scheduled = aBatch(0, { messages: [aMessage(1, { scheduled: at(3_600_000) })] });
   const [one, two] = [await first.sendBatch(scheduled), await first.sendBatch(scheduled)];
   await first.cancelBatch(one.body.batchId);
   await first.close();
 
-  const second = await aClient({ dataDirectory, clock });
+  const second = await aClient(options);
   expect((await second.cancelBatch(one.body.batchId)).body).toEqual({ cancelledCount: 0 });
   expect((await second.entries('sms')).map(({ cancelledAt }) => cancelledAt)).toEqual([at(0), null]);
   expect((await second.cancelBatch(two.body.batchId)).body).toEqual({ cancelledCount: 1 });
 });
 
 test('sandbox cuts a torn last line of its ledger off and resumes behind it', async () => {
-  const dataDirectory = await aDirectory();
-  const path = join(dataDirectory, 'ledger.ndjson');
-  const first = await aClient({ dataDirectory });
+  const { disk, options } = aDataDirectory();
+  const first = await aClient(options);
   await first.sendBatch(aBatch(2));
-  const whole = (await readFile(path)).length;
+  const whole = disk.readText(LEDGER);
   await first.sendBatch(aBatch(2));
   await first.close();
-  await truncate(path, (await readFile(path)).length - 5);
+  disk.write(LEDGER, disk.readText(LEDGER).slice(0, -5));
 
-  const second = await aClient({ dataDirectory });
+  const second = await aClient(options);
   expect(await second.sentIds()).toEqual(['m1', 'm2']);
-  expect((await readFile(path)).length).toBe(whole);
+  expect(disk.readText(LEDGER)).toBe(whole);
   await second.sendBatch(aBatch(1));
-  const third = await restart(second, dataDirectory);
+  await second.close();
+  const third = await aClient(options);
   expect(await third.sentIds()).toEqual(['m1', 'm2', 'm1']);
 });
 
@@ -105,22 +99,19 @@ test.each([
   ['another version', 0, '{"format":"volley-sandbox-ledger","version":2}'],
   ['another file', 0, 'name,mobile'],
 ])('sandbox refuses a ledger with %s, and names the line', async (_, place, text) => {
-  const dataDirectory = await aDirectory();
-  const path = join(dataDirectory, 'ledger.ndjson');
-  const first = await aClient({ dataDirectory });
+  const { disk, options } = aDataDirectory();
+  const first = await aClient(options);
   await first.sendBatch(aBatch(2));
   await first.sendBatch(aBatch(2));
   await first.close();
-  const written = (await readFile(path, 'utf8')).split('\n');
-  written[place] = text;
-  await writeFile(path, written.join('\n'));
-  const start = startSandbox({ dataDirectory });
+  disk.write(LEDGER, disk.readText(LEDGER).split('\n').with(place, text).join('\n'));
+  const start = startSandbox(options);
   await expect(start).rejects.toThrow(UserError);
   await expect(start).rejects.toThrow(`line ${place + 1} of ledger.ndjson`);
 });
 
 test('sandbox keeps the order of requests that come at once, each batch whole', async () => {
-  const client = await aClient({ dataDirectory: await aDirectory() });
+  const client = await aClient(aDataDirectory().options);
   const sizes = Array.from({ length: 40 }, (_, place) => place + 1);
   await Promise.all(sizes.map((size) => client.sendBatch(aBatch(size, { clientBatchId: `b${size}` }))));
   const entries = await client.entries('sms');

@@ -2,8 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { describeFailure } from '../../src/command/failure.js';
-import { runVerb } from '../../src/command/runner.js';
-import { listen } from '../../src/verbs/listen.js';
+import { runCommandLine } from '../../src/verbs/command-line.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { people } from '../e2e/a-job.js';
 import { aJobFor } from '../e2e/a-workspace.js';
@@ -12,8 +11,6 @@ import { aGatewayEvent, anEventLine, aReceipt } from '../listen/events.js';
 import { readMetrics } from '../observe/read-metrics.js';
 import { aFolder } from '../plan/a-plan.js';
 
-type ListenFlags = Parameters<typeof listen.run>[0];
-
 const SECRET = 'correct-horse-battery';
 
 /** The command in this process, with a terminal of the test's own, in a directory of its own. */
@@ -21,25 +18,15 @@ function aCommand(env: Record<string, string> = {}) {
   const directory = aFolder();
   const { terminal, said, listeners, signal } = aTerminal({ env });
   const output = join(directory, 'events.ndjson');
-  const nothing = {
-    receipts: undefined,
-    secretEnv: undefined,
-    secretFile: undefined,
-    optOuts: undefined,
-    words: undefined,
-    inWords: undefined,
-    metricsPort: undefined,
-    metricsHost: '127.0.0.1',
-    json: undefined,
-  };
+  const run = (...flags: string[]) => runCommandLine(['listen', '--port', '0', ...flags], terminal, 100);
   return {
     directory,
     output,
     said,
     terminal,
     listeners,
-    listen: (flags: Partial<ListenFlags> = {}) =>
-      runVerb('listen', listen, { port: 0, host: '127.0.0.1', output, ...nothing, ...flags }, terminal),
+    run,
+    listen: (...flags: string[]) => run('--output', output, ...flags),
     firstLine: async () => {
       await until(() => said.stdout.includes('\n'));
       return JSON.parse(said.stdout.split('\n', 1)[0] ?? '');
@@ -57,7 +44,7 @@ async function post(url: string, body: object): Promise<number> {
 describe('volley listen', () => {
   test('says where it listens, receives until a signal, then prints the totals and exits with 0; its counts are at a port of their own', async () => {
     const command = aCommand({ HOOK_SECRET: SECRET });
-    const ended = command.listen({ secretEnv: 'HOOK_SECRET', metricsPort: 0 });
+    const ended = command.listen('--secret-env', 'HOOK_SECRET', '--metrics-port', '0');
     const { origin, path, output } = await command.firstLine();
     expect([path, output]).toEqual(['/hook/<secret>', command.output]);
     expect(await post(`${origin}/hook/${SECRET}`, aGatewayEvent())).toBe(200);
@@ -73,8 +60,8 @@ describe('volley listen', () => {
     expect(samples.get('volley_listener_accepting')).toBe(1);
     expect(samples.get('volley_listener_disk_available_bytes')).toBeGreaterThan(0);
     expect((await fetch(`${origin}/metrics`, { headers: { connection: 'close' } })).status).toBe(404);
-    const taken = { metricsPort: Number(new URL(at).port) };
-    await expect(aCommand().listen(taken)).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
+    const taken = ['--metrics-port', new URL(at).port];
+    await expect(aCommand().listen(...taken)).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
 
     command.signal();
     expect(await ended).toBe(0);
@@ -91,7 +78,7 @@ describe('volley listen', () => {
 
   test('refuses a secret that may be guessed, without saying it', async () => {
     const error = await aCommand({ HOOK_SECRET: 'fifteen-letters' })
-      .listen({ secretEnv: 'HOOK_SECRET' })
+      .listen('--secret-env', 'HOOK_SECRET')
       .catch((thrown) => thrown);
     expect(error).toMatchObject({
       code: 'bad-credentials',
@@ -104,7 +91,7 @@ describe('volley listen', () => {
     const command = aCommand();
     const secretFile = join(command.directory, 'secret');
     writeFileSync(secretFile, 'sixteen-letters-\n');
-    const ended = command.listen({ secretFile, json: false });
+    const ended = command.listen('--secret-file', secretFile, '--no-json');
     const { origin } = await command.firstLine();
     expect(await post(`${origin}/hook/sixteen-letters-`, { a: 1 })).toBe(200);
     command.signal();
@@ -123,7 +110,7 @@ describe('volley listen', () => {
     const payload = { clientMessageId: sent?.clientMessageId, destination: sent?.destination, umid: sent?.umid };
     workspace.write(`${workspace.firstRun()}/receipts.ndjson`, anEventLine(aReceipt({ payload })));
     const command = aCommand();
-    const ended = command.listen({ output: undefined, receipts: workspace.path('out'), json: true });
+    const ended = command.run('--receipts', workspace.path('out'), '--json');
     await command.firstLine();
     command.signal();
     expect(await ended).toBe(0);
@@ -158,10 +145,10 @@ describe('volley listen', () => {
     mkdirSync(join(first.directory, 'real'));
     symlinkSync(output, link);
     if (isThere) writeFileSync(output, '');
-    const ended = first.listen({ output: link });
+    const ended = first.run('--output', link);
     const { origin } = await first.firstLine();
 
-    await expect(second.listen({ output })).rejects.toMatchObject({ name: 'UserError', code: 'lock-held' });
+    await expect(second.run('--output', output)).rejects.toMatchObject({ name: 'UserError', code: 'lock-held' });
 
     expect(await post(origin, { a: 1 })).toBe(200);
     first.signal();
@@ -187,7 +174,7 @@ describe('volley listen', () => {
       mkdirSync(join(command.directory, 'directory'));
       writeFileSync(join(command.directory, 'file'), '');
       symlinkSync('link', join(command.directory, 'link'));
-      const error = await command.listen({ output: join(command.directory, output) }).catch((thrown) => thrown);
+      const error = await command.run('--output', join(command.directory, output)).catch((thrown) => thrown);
       expect(describeFailure(error)).toMatchObject({
         exitCode: 2,
         error: { hint: expect.stringMatching(/path|file/) },
@@ -196,15 +183,15 @@ describe('volley listen', () => {
     },
   );
 
-  test.each<[string, string, Partial<ListenFlags>]>([
-    ['no output', 'bad-flag', { output: undefined }],
-    ['a secret that is not set', 'bad-credentials', { secretEnv: 'NOT_SET' }],
-    ['a secret file that is not there', 'bad-credentials', { secretFile: '/nowhere/secret' }],
-    ['an empty secret', 'bad-credentials', { secretEnv: 'EMPTY' }],
-    ['another host and no secret', 'unsafe-environment', { host: '0.0.0.0' }],
+  test.each([
+    ['no output', 'bad-flag', []],
+    ['a secret that is not set', 'bad-credentials', ['--output', 'o', '--secret-env', 'NOT_SET']],
+    ['a secret file that is not there', 'bad-credentials', ['--output', 'o', '--secret-file', '/nowhere/secret']],
+    ['an empty secret', 'bad-credentials', ['--output', 'o', '--secret-env', 'EMPTY']],
+    ['another host and no secret', 'unsafe-environment', ['--output', 'o', '--host', '0.0.0.0']],
   ])('does not start with %s', async (_, code, flags) => {
     const command = aCommand({ EMPTY: '' });
-    await expect(command.listen(flags)).rejects.toMatchObject({ name: 'UserError', code });
+    await expect(command.run(...flags)).rejects.toMatchObject({ name: 'UserError', code });
     expect(command.said.stdout).toBe('');
     expect(command.listeners.size).toBe(0);
   });

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { FakeClock } from '../../run/fake-clock.js';
+import { aMemoryDisk } from '../../storage/a-memory-disk.js';
 import { settle } from '../gateway/gateway-client.js';
 import { aBatch, aClient, aClock, aMessage, at, NOON } from '../sandbox-client.js';
 import { aReceiver, type Receiver } from '../webhook/receiver.js';
@@ -136,18 +134,17 @@ test('receipts of a cancelled batch fall away, but for those of messages that we
 });
 
 test('after a restart no receipt is repeated, and those of scheduled messages are lost', async () => {
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'volley-sandbox-'));
-  onTestFinished(() => rm(dataDirectory, { recursive: true }));
   const receiver = await aReceiver();
   const clock = new FakeClock(NOON);
-  const first = await aClient({ dataDirectory, clock });
+  const options = { dataDirectory: '/data', files: aMemoryDisk().files, clock };
+  const first = await aClient(options);
   const template = { text: 'Hi', scheduled: at(HOUR_MS), dlrCallbackUrl: receiver.url('/scheduled') };
   await first.sendBatch(aReceiptedBatch(receiver, 1));
   await first.sendBatch(aBatch(2, { template }));
   await settle(first);
   await first.close();
 
-  const second = await aClient({ dataDirectory, clock });
+  const second = await aClient(options);
   clock.advance(HOUR_MS);
   expect(await settle(second)).toMatchObject({ pending: 0, delivered: 0 });
   expect(receiver.received.map(({ path }) => path)).toEqual(['/dlr', '/dlr']);
