@@ -47,10 +47,10 @@ export function aCaller(service: Record<string, unknown>, env: Record<string, st
   };
 }
 
-/** A caller with a sandbox of its own as the service, and the requests that arrived there. */
-export async function aSandboxCaller() {
+/** A caller with a sandbox of its own as the service, and the requests that arrived there; `changes` of the service in its job. */
+export async function aSandboxCaller(changes: Record<string, unknown> = {}) {
   const sandbox = await aSandbox();
-  return { ...aCaller(aService(sandbox.origin)), sandbox, requests: () => [...sandbox.readRequests()] };
+  return { ...aCaller(aService(sandbox.origin, changes)), sandbox, requests: () => [...sandbox.readRequests()] };
 }
 
 /** A job that calls a server of the test as the whole service. */

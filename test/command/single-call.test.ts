@@ -10,7 +10,7 @@ import { acquireLock } from '../../src/storage/lock.js';
 import { until } from '../e2e/command.js';
 import { ALL_CREDENTIALS } from '../job/a-job-file.js';
 import { aRecorder } from '../service/a-recorder.js';
-import { aCaller, aSandbox, aService, KEYS } from './a-single-call.js';
+import { aCaller, aSandbox, aSandboxCaller, aService, KEYS } from './a-single-call.js';
 
 describe('a single call', () => {
   test('on the embedded sandbox is under the lock of the job, and its state stays', async () => {
@@ -27,8 +27,7 @@ describe('a single call', () => {
   });
 
   test('to the service takes no lock: it can be made while the job runs', async () => {
-    const { origin } = await aSandbox();
-    const { context, job, directory } = aCaller(aService(origin));
+    const { context, job, directory } = await aSandboxCaller();
     await callService(context(), { job, area: 'chat' }, ({ call }) => call(readMessages, {}));
     expect(readdirSync(directory)).toEqual(['calls.yaml']);
   });

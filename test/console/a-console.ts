@@ -6,6 +6,7 @@ import { type Role, Team } from '../../src/console/team.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { Running } from '../e2e/command.js';
+import { Client } from '../sandbox/sandbox-client.js';
 import { ConsoleInProcess } from './console-in-process.js';
 
 export interface Answer {
@@ -248,10 +249,8 @@ export function expectSaid(answer: Answer, status: number, said: string): void {
 }
 
 /** Numbers that a sandbox was asked to write to, in order. */
-export async function destinationsIn({ readLedger }: Sandbox): Promise<string[]> {
-  const numbers: string[] = [];
-  for await (const entry of readLedger()) if (entry.area === 'sms') numbers.push(entry.destination);
-  return numbers.sort();
+export async function destinationsIn(sandbox: Sandbox): Promise<string[]> {
+  return (await new Client(sandbox).entries('sms')).map(({ destination }) => destination).sort();
 }
 
 /** The lines of a job that sends to this sandbox as to the service. */

@@ -1,4 +1,4 @@
-import { type Answered, at, type Client, type FakeClock } from '../sandbox/sandbox-client.js';
+import { type Answered, at, type Client, type NoonClock } from '../sandbox/sandbox-client.js';
 import {
   createSession,
   inspectSession,
@@ -175,7 +175,7 @@ export const TRIGGERS = {
 /** A session in the situation, with its code. */
 export async function aSessionIn(
   client: Client,
-  clock: FakeClock,
+  clock: NoonClock,
   { wrongCodes = 0, isVerified = false, afterMs = 0 }: Situation,
 ): Promise<Known> {
   const id = (await createSession(client)).body.sessionID as string;

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { readRunName } from '../../src/plan/format/run-directories.js';
 import type { Summary } from '../../src/report/summary.js';
-import type { ContactEntry } from '../../src/sandbox/contacts.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import type { RequestEntry } from '../../src/sandbox/sandbox-server.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
+import { Client } from '../sandbox/sandbox-client.js';
 import { aJob } from './a-job.js';
 import { type Ended, Running, type Start as Starting } from './command.js';
 import { type InProcess, runCommandInProcess } from './command-in-process.js';
@@ -28,11 +28,14 @@ type Start = Partial<Omit<Starting, 'cwd'>>;
 export class Workspace {
   readonly directory: string;
   readonly sandbox: Sandbox;
+  /** Of the sandbox, beside the commands. */
+  readonly client: Client;
   readonly #running = new Set<Running>();
 
   constructor(directory: string, sandbox: Sandbox) {
     this.directory = directory;
     this.sandbox = sandbox;
+    this.client = new Client(sandbox);
   }
 
   get env(): Readonly<Record<string, string>> {
@@ -169,18 +172,12 @@ export class Workspace {
     return [...this.sandbox.readRequests()];
   }
 
-  async ledger(): Promise<LedgerEntry[]> {
-    const entries: LedgerEntry[] = [];
-    for await (const entry of this.sandbox.readLedger()) entries.push(entry);
-    return entries;
+  ledger(): Promise<LedgerEntry[]> {
+    return this.client.ledger();
   }
 
-  async sms(): Promise<SmsEntry[]> {
-    return (await this.ledger()).filter((entry) => entry.area === 'sms');
-  }
-
-  async contacts(): Promise<ContactEntry[]> {
-    return (await this.ledger()).filter((entry) => entry.area === 'contacts');
+  sms(): Promise<SmsEntry[]> {
+    return this.client.entries('sms');
   }
 
   /** Destinations in the ledger, sorted: each once when nothing was sent twice. */

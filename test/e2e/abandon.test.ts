@@ -10,7 +10,7 @@ import { anSmsStep, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
 import { aRunThatEndedEarly, aStoppedRun } from './a-stopped-run.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
-import { aJobOfAreas, ledgerOf } from './area-jobs.js';
+import { aJobOfAreas } from './area-jobs.js';
 import { readFailure } from './failure.js';
 
 const abandon = (workspace: Workspace, run: string) => workspace.told('abandon', `out/sale/${run}`);
@@ -216,7 +216,10 @@ test.each([
     expect(stderr.match(/campaign 101 may [^`]* did not run/g) ?? []).toEqual(said);
     const [, verb = ''] = /`volley (campaign set [^`]*)`, with --job/.exec(stderr) ?? [];
     if (said.length > 0) await workspace.told(...verb.split(' '), '--job', 'job.yaml');
-    expect((await ledgerOf(workspace, 'campaign')).map(({ requested }) => requested)).toEqual(['PAUSED', 'RUNNING']);
+    expect((await workspace.client.entries('campaign')).map(({ requested }) => requested)).toEqual([
+      'PAUSED',
+      'RUNNING',
+    ]);
   },
 );
 

@@ -1,4 +1,3 @@
-import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import { aJob } from './a-job.js';
 import type { Workspace } from './a-workspace.js';
 
@@ -44,12 +43,4 @@ export function aJobOfAreas(
       ...service,
     },
   });
-}
-
-/** What the sandbox accepted in one area, in order. */
-export async function ledgerOf<A extends LedgerEntry['area']>(
-  workspace: Workspace,
-  area: A,
-): Promise<Extract<LedgerEntry, { area: A }>[]> {
-  return (await workspace.ledger()).filter((entry): entry is Extract<LedgerEntry, { area: A }> => entry.area === area);
 }

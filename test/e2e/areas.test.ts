@@ -4,7 +4,7 @@ import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
-import { aJobOfAreas, IN_ORDER, ledgerOf } from './area-jobs.js';
+import { aJobOfAreas, IN_ORDER } from './area-jobs.js';
 
 const PAUSE = { kind: 'campaign', campaign: 101, set: 'PAUSED' };
 const RESUME = { kind: 'campaign', campaign: 101, set: 'RUNNING', always: true };
@@ -49,7 +49,7 @@ test.concurrent('a job of every area: the dialer pauses meanwhile, each number g
     expect(stdout).toMatch(/^ {2}6 chat +not posted, as its when says$/m);
   }
   expect(await workspace.destinations()).toEqual(numbersOf(3));
-  const codes = await ledgerOf(workspace, 'verification');
+  const codes = await workspace.client.entries('verification');
   expect(codes.map(({ destination, text }) => [`+${destination}`, /^ACME \d{6}$/.test(text ?? '')])).toEqual(
     numbersOf(3).map((number) => [number, true]),
   );
@@ -126,13 +126,13 @@ function conversations({ sandbox }: Workspace): object {
 }
 
 async function changesOf(workspace: Workspace): Promise<(string | null)[]> {
-  return (await ledgerOf(workspace, 'campaign')).map(({ requested }) => requested);
+  return (await workspace.client.entries('campaign')).map(({ requested }) => requested);
 }
 
 async function handedOver(workspace: Workspace) {
-  return (await ledgerOf(workspace, 'gateway')).flatMap((entry) => (entry.kind === 'conversation' ? [entry] : []));
+  return (await workspace.client.entries('gateway')).flatMap((entry) => (entry.kind === 'conversation' ? [entry] : []));
 }
 
 async function textsOf(workspace: Workspace): Promise<string[]> {
-  return (await ledgerOf(workspace, 'chat')).map(({ messageRaw }) => messageRaw);
+  return (await workspace.client.entries('chat')).map(({ messageRaw }) => messageRaw);
 }

@@ -5,7 +5,6 @@ import { createFiles, type RawFiles } from '../../src/storage/files.js';
 import { VERBS } from '../../src/verbs/verbs.js';
 import { aService, KEYS } from '../command/a-single-call.js';
 import { openConversation } from '../sandbox/gateway/gateway-client.js';
-import { Client } from '../sandbox/sandbox-client.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';
 import { aStepForTomorrow, people } from './a-job.js';
 import { aJobFor, aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
@@ -97,8 +96,7 @@ async function noteMade(verb: string, stdout: string, { workspace, made }: { wor
   }
   if (verb === 'retry') made.PLAN = directory;
   if (verb === 'gateway webhook') made.WEBHOOK = webhookId;
-  if (verb === 'gateway channel')
-    made.CONVERSATION = await openConversation(new Client(workspace.sandbox), { channelId });
+  if (verb === 'gateway channel') made.CONVERSATION = await openConversation(workspace.client, { channelId });
 }
 
 /** Whatever a command does, its stdout is one JSON object that says how it ended. */

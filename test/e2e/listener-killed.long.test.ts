@@ -9,7 +9,6 @@ import { RECEIPTS_FILE } from '../../src/plan/format/plan-file.js';
 import type { Summary } from '../../src/report/summary.js';
 import { eventsIn } from '../listen/a-listener.js';
 import { settle } from '../sandbox/gateway/gateway-client.js';
-import { Client } from '../sandbox/sandbox-client.js';
 import { numbersOf, people } from './a-job.js';
 import { aWorkspaceBeside, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
@@ -33,7 +32,7 @@ test('120 messages, the listener of their run killed four times: each receipt is
   }
   const { code, summary } = await applying;
   expect([code, summary.balance.inDoubt]).toEqual([3, 10]);
-  expect(await settle(new Client(workspace.sandbox))).toMatchObject({ delivered: 240, givenUp: 0 });
+  expect(await settle(workspace.client)).toMatchObject({ delivered: 240, givenUp: 0 });
   await listener.kill();
   await listener.start();
   // Then it writes the outputs again, and the next one does what it did not come to.

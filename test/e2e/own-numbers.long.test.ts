@@ -137,7 +137,7 @@ describe('volley test', () => {
     workspace.change({ steps: [aContactsStep(), anSmsStep()] });
     const { summary } = await send(workspace, 'job.yaml');
     expect(await refuse(summary.directory)).toContain('it is a test itself');
-    expect([await workspace.contacts(), await workspace.destinations()]).toEqual([[], [MINE]]);
+    expect([await workspace.client.entries('contacts'), await workspace.destinations()]).toEqual([[], [MINE]]);
   });
 });
 

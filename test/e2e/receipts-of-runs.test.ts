@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 import { eventsIn } from '../listen/a-listener.js';
 import { aGatewayEvent, aReceipt } from '../listen/events.js';
 import { settle } from '../sandbox/gateway/gateway-client.js';
-import { Client } from '../sandbox/sandbox-client.js';
 import { anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, aWorkspaceBeside, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
@@ -50,7 +49,7 @@ test.each([
     for (const [at, job] of jobs.entries()) workspace.write(`${placeOf(job)}${at}.csv`, people(10, 1 + at * 10));
     const runs = [await send('sale', '0.csv'), await send('sale', '1.csv', 'reset-after'), await send('news', '2.csv')];
     expect(runs.map(({ balance }) => balance.inDoubt)).toEqual([0, 10, 0]);
-    expect(await settle(new Client(workspace.sandbox))).toMatchObject({ delivered: 60, givenUp: 0 });
+    expect(await settle(workspace.client)).toMatchObject({ delivered: 60, givenUp: 0 });
     expect(await listener.post(aGatewayEvent())).toBe(200);
     // Of a plan that is not here, and of no plan at all.
     for (const clientMessageId of ['k3v9q2m8x4aa-1-0', 'order 12'])

@@ -69,7 +69,7 @@ describe.concurrent('who has had a message is known by what is sent', () => {
   test('of two steps, only the one whose address changed has its rows sent', async () => {
     const { workspace, runAs } = await aRun({ account: 'acme', subAccountId: HQ }, [aContactsStep(), anSmsStep()]);
     expect(await runAs({ account: OTHER_ACCOUNT.account, subAccountId: HQ })).toEqual(numbersOf(PEOPLE));
-    expect(await workspace.contacts()).toHaveLength(2 * PEOPLE);
+    expect(await workspace.client.entries('contacts')).toHaveLength(2 * PEOPLE);
   });
 
   test.each<[string, Service, Service]>([

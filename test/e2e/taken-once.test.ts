@@ -95,7 +95,7 @@ describe.concurrent('a file that was saved anew', () => {
     workspace.write('in/b.csv', results.replaceAll('\n', '\r\n'));
     workspace.write('in/c.csv', Buffer.from(`\uFEFF${results.replaceAll(',', ';')}`, 'utf16le'));
     await expectNothingNew(workspace, 'chain.yaml');
-    expect(await workspace.contacts()).toHaveLength(20);
+    expect(await workspace.client.entries('contacts')).toHaveLength(20);
   });
 
   const sheet = (ben: string) =>

@@ -10,6 +10,7 @@ import { aTerminal } from '../command/a-terminal.js';
 import { runJob } from '../command/give-verb.js';
 import { expectEveryRowOnce } from '../e2e/account.js';
 import { aFolder } from '../plan/a-plan.js';
+import { Client } from '../sandbox/sandbox-client.js';
 
 export interface Ended {
   readonly exitCode: number;
@@ -61,8 +62,7 @@ export function useWholeJobs(): (job: JobToRun) => Promise<Ended> {
     if (!keepsService) await sandbox.clearLedger();
     const { apiKey, gatewayKey } = sandbox.credentials;
     const ended = await run(join(directory, 'job.yaml'), { KEY: apiKey, GATEWAY_KEY: gatewayKey });
-    const ledger: LedgerEntry[] = [];
-    for await (const entry of sandbox.readLedger()) ledger.push(entry);
+    const ledger = await new Client(sandbox).ledger();
     return { ...ended, ledger, taken: ledger.length, directory };
   };
 }

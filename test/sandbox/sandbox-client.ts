@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, request } from 'undici';
 import { expect, onTestFinished } from 'vitest';
 import type { Area } from '../../src/domain/areas.js';
-import type { Clock } from '../../src/ports/clock.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
+import { FakeClock } from '../run/fake-clock.js';
 
 export const BATCH_PATH = '/api/v1/subaccounts/acme_hq/messages/batch';
 export const CONTACTS_PATH = '/accounts/acme/contacts';
@@ -137,27 +137,16 @@ export function bearer(key: string): string {
   return `Bearer ${key}`;
 }
 
-export interface FakeClock extends Clock {
-  readonly slept: number[];
-  advance(delayMs: number): void;
+/** Stands at noon until it is set; sleeping takes no time. */
+export class NoonClock extends FakeClock {
+  readonly slept: number[] = [];
+
+  override async sleep(delayMs: number): Promise<void> {
+    this.slept.push(delayMs);
+  }
 }
 
-/** Stands at noon until it is set; sleeping takes no time. */
-export function aClock(): FakeClock {
-  let passed = 0;
-  const slept: number[] = [];
-  return {
-    slept,
-    now: () => NOON + passed,
-    monotonicMs: () => passed,
-    sleep: async (delayMs) => {
-      slept.push(delayMs);
-    },
-    advance: (delayMs) => {
-      passed += delayMs;
-    },
-  };
-}
+export const aClock = () => new NoonClock(NOON);
 
 export function at(offsetMs: number): string {
   return new Date(NOON + offsetMs).toISOString();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import { aCaller, aSandbox, aSandboxCaller, aService } from '../command/a-single-call.js';
+import { aSandboxCaller } from '../command/a-single-call.js';
 import { ALL_CREDENTIALS } from '../job/a-job-file.js';
 
 async function aDialer() {
@@ -98,14 +98,13 @@ test('campaign set is in doubt when a signal comes before its change is settled'
 });
 
 test('campaign set is not tried without the Action Request Token, which status does not need', async () => {
-  const sandbox = await aSandbox();
   const { username, dataToken } = ALL_CREDENTIALS.campaign;
   const credentials = { ...ALL_CREDENTIALS, campaign: { username, dataToken } };
-  const { run } = aCaller(aService(sandbox.origin, { credentials }));
+  const { run, requests } = await aSandboxCaller({ credentials });
   await expect(run('campaign', 'set', '101', 'PAUSED')).rejects.toMatchObject({
     code: 'bad-job',
     message: expect.stringContaining('actionToken'),
   });
   expect(await run('campaign', 'status', '101')).toBe(0);
-  expect([...sandbox.readRequests()]).toHaveLength(1);
+  expect(requests()).toHaveLength(1);
 });

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import type { VerificationEntry } from '../../src/sandbox/verification.js';
-import { aCaller, type aSandbox, aSandboxCaller, aService } from '../command/a-single-call.js';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import { aCaller, aSandboxCaller, aService } from '../command/a-single-call.js';
+import { Client } from '../sandbox/sandbox-client.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';
 import { aRecorder } from '../service/a-recorder.js';
 
@@ -23,11 +24,7 @@ async function aVerifier() {
   };
 }
 
-async function sent({ readLedger }: Awaited<ReturnType<typeof aSandbox>>): Promise<VerificationEntry[]> {
-  const entries: VerificationEntry[] = [];
-  for await (const entry of readLedger()) if (entry.area === 'verification') entries.push(entry);
-  return entries;
-}
+const sent = (sandbox: Sandbox) => new Client(sandbox).entries('verification');
 
 test('verify start sends one code, and prints the session without the code', async () => {
   const { start, sandbox, json, said } = await aVerifier();

@@ -9,26 +9,20 @@ interface Row {
 const rejected = (rows: Row[]) => rows.filter(({ status }) => status.code === 'REJECTED');
 const idsOf = (rows: Row[]) => rows.map(({ clientMessageId }) => clientMessageId);
 
-test('fault reject-rows refuses a share of the rows, and those are not in the ledger', async () => {
-  const client = await aClient({}, { kind: 'reject-rows', rows: 0.5, seed: 3 });
-  const { status, body } = await client.sendBatch(aBatch(8));
-  expect(status).toBe(200);
-  expect(body).toMatchObject({ acceptedCount: 4, rejectedCount: 4 });
-  const refused = rejected(body.messages);
-  expect(refused.map((row) => row.status.description)).toEqual(
-    Array(4).fill('Invalid MSISDN format (not E.164 international number)'),
-  );
-  const sent = await client.sentIds();
-  expect([...sent, ...idsOf(refused)].toSorted()).toEqual(['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8']);
-});
-
 test.each([
+  [0.5, 4],
   [1, 8],
   [0.01, 1],
   [0, 0],
-])('fault reject-rows with a share of %f refuses %i of 8', async (rows, count) => {
-  const client = await aClient({}, { kind: 'reject-rows', rows });
-  expect((await client.sendBatch(aBatch(8))).body.rejectedCount).toBe(count);
+])('fault reject-rows with a share of %f refuses %i of 8, and those are not in the ledger', async (rows, count) => {
+  const client = await aClient({}, { kind: 'reject-rows', rows, seed: 3 });
+  const { status, body } = await client.sendBatch(aBatch(8));
+  expect([status, body.acceptedCount, body.rejectedCount]).toEqual([200, 8 - count, count]);
+  const refused = rejected(body.messages);
+  const description = 'Invalid MSISDN format (not E.164 international number)';
+  expect(refused.map((row) => row.status.description)).toEqual(Array(count).fill(description));
+  const sent = await client.sentIds();
+  expect([...sent, ...idsOf(refused)].toSorted()).toEqual(['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8']);
 });
 
 test('which rows a fault refuses follows from its seed alone', async () => {
