@@ -30,14 +30,14 @@ const BEFORE_CELLS = 2;
 
 /** The cells of one row of a block after the other, by the index of their column: as texts, and as JSON writes them between quotes, which is read faster. */
 export class ByteCells {
-  readonly bytes: Uint8Array;
+  readonly bytes: Buffer;
   /** Index of the row; to be set. */
   row = 0;
   readonly #ends: Uint32Array;
   readonly #width: number;
 
   constructor({ cells, ends, width }: Pick<RowBlock, 'ends' | 'width'> & { readonly cells: Uint8Array }) {
-    this.bytes = cells;
+    this.bytes = Buffer.from(cells.buffer, cells.byteOffset, cells.byteLength);
     this.#ends = ends;
     this.#width = width;
   }
@@ -74,7 +74,7 @@ export class ByteCells {
   }
 
   #toString(start: number, end: number): string {
-    return Buffer.from(this.bytes.buffer, this.bytes.byteOffset).toString('utf8', start, end);
+    return this.bytes.toString('utf8', start, end);
   }
 }
 
