@@ -1,4 +1,6 @@
 import { ACTION_KINDS } from '../domain/areas.js';
+import { cellsOf } from '../domain/bytes/row-writer.js';
+import { TextBuffer } from '../domain/bytes/text-buffer.js';
 import type { Verdict } from '../domain/row.js';
 import type { ActionCode } from '../domain/row-codes.js';
 import type { ChatStep } from '../job/job.js';
@@ -38,7 +40,7 @@ export function renderFigures(text: string, figures: RunFigures) {
     const code: ActionCode = 'unknown-figure';
     return { ok: false, code, reason } as const;
   }
-  return bound.render(CHAT_FIGURES.map((name) => cells[name]));
+  return bound.render(cellsOf(CHAT_FIGURES.map((name) => cells[name])), new TextBuffer());
 }
 
 /** What each figure is, as text. */

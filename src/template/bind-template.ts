@@ -1,9 +1,11 @@
 import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liquidjs';
+import { BACKSLASH, DELETE, OPENING, OPENING_BRACE, QUOTE, SPACE } from '../domain/bytes/ascii.js';
+import { type ByteCells, unescapeJson } from '../domain/bytes/row-block.js';
+import type { TextBuffer } from '../domain/bytes/text-buffer.js';
 import { UserError } from '../domain/errors.js';
 import type { Cell } from '../domain/row.js';
 import { clip, isBlank, isNestedJson } from '../domain/text.js';
 import type { Columns } from '../normalize/columns.js';
-import { type ByteText, compileByteText } from './byte-text.js';
 import {
   describeMissing,
   describeNested,
@@ -18,10 +20,8 @@ import type { VariableUse } from './walk.js';
 
 /** A template bound to the columns of a file. */
 export interface BoundTemplate {
-  /** Never throws for a row's content. */
-  render(cells: readonly Cell[]): Rendering;
-  /** Absent where no text takes it. */
-  readonly byBytes?: ByteText | undefined;
+  /** Appends the text of a row to `json`, as JSON writes it; nothing where the row is refused. Never throws for a row's content. */
+  render(cells: ByteCells, json: TextBuffer): Rendering;
 }
 
 export type Rendering = { readonly ok: true; readonly text: string } | RefusedRendering;
@@ -48,54 +48,83 @@ export function bindColumns({ engine, nodes, uses, pieces }: TemplateSource, col
     const about = `Cannot fill ${showVariable(name)} at line ${line}, column ${column} of the template`;
     indexes.set(name, columns.find(name, about, { at: ['template', 'text'] }));
   }
-  const render: BoundTemplate['render'] =
-    pieces === undefined ? (cells) => renderLiquid(engine, nodes, { indexes, cells }) : compileRender(pieces, indexes);
+  const columnsShown = [...indexes];
+  const render = pieces === undefined ? bindLiquid(engine, nodes, indexes) : bindPieces(pieces, indexes);
   return {
-    render: (cells) => refuseNested(render(cells), { indexes, cells }),
-    byBytes: pieces && compileByteText(pieces, indexes),
+    render: (cells, json) => {
+      const start = json.length;
+      const rendering = render(cells, json);
+      const result = rendering.ok ? (refuseNested(rendering.text, columnsShown, cells) ?? rendering) : rendering;
+      if (!result.ok) json.endAt(start);
+      return result;
+    },
   };
 }
 
 /** Refuses a text that shows an object or a list of NDJSON as it stands in the file; a condition may ask what is in it. */
 function refuseNested(
-  rendering: Rendering,
-  { indexes, cells }: { indexes: ReadonlyMap<string, number>; cells: readonly Cell[] },
-): Rendering {
-  if (!rendering.ok) return rendering;
-  const { text } = rendering;
-  const shown = [...indexes].filter(([, index]) => {
-    const cell = cells[index] ?? '';
-    return isNestedJson(cell) && text.includes(cell);
-  });
-  return refuse(shown.map(([name]) => describeNested(name))) ?? rendering;
+  text: string,
+  columns: readonly (readonly [name: string, index: number])[],
+  cells: ByteCells,
+): RefusedRendering | undefined {
+  let faults: RenderFault[] | undefined;
+  for (const [name, index] of columns) {
+    const first = cells.firstOf(index);
+    if (first !== OPENING && first !== OPENING_BRACE) continue;
+    const cell = cells.cell(index);
+    if (isNestedJson(cell) && text.includes(cell)) faults = [...(faults ?? []), describeNested(name)];
+  }
+  return refuse(faults);
 }
 
-/** Renders a text without variables once; throws UserError 'bad-job' where that fails, since it would fail for every row. */
-export function bindConstant(engine: Liquid, nodes: LiquidTemplate[]): BoundTemplate {
+/** The text without variables; throws UserError 'bad-job' where it cannot be rendered, since that fails for every row. */
+export function renderConstant(engine: Liquid, nodes: LiquidTemplate[]): string {
   const rendering = renderLiquid(engine, nodes, { indexes: new Map(), cells: [] });
   if (!rendering.ok) throw new UserError('bad-job', rendering.reason);
-  return { render: () => rendering };
+  return rendering.text;
 }
 
-function compileRender(pieces: readonly Piece[], indexes: ReadonlyMap<string, number>): BoundTemplate['render'] {
-  const steps = pieces.map((piece) => {
-    if (piece.kind === 'text') return piece.text;
-    return { index: indexes.get(piece.name) ?? -1, name: piece.name, fallback: piece.fallback };
+/** The bytes of the cells are copied as they stand: no string is made of each. */
+function bindPieces(pieces: readonly Piece[], indexes: ReadonlyMap<string, number>): BoundTemplate['render'] {
+  const toJson = (text: string) => Buffer.from(JSON.stringify(text).slice(1, -1));
+  const parts = pieces.map((piece) => {
+    if (piece.kind === 'text') return toJson(piece.text);
+    const { name, fallback } = piece;
+    return { name, index: indexes.get(name) ?? -1, fallback: fallback === undefined ? undefined : toJson(fallback) };
   });
-  return (cells) => {
-    let text = '';
+  return (cells, json) => {
+    const start = json.length + 1;
     let missing: string[] | undefined;
-    for (const step of steps) {
-      if (typeof step === 'string') {
-        text += step;
-        continue;
-      }
-      const cell = cells[step.index];
-      if (!isBlank(cell)) text += cell;
-      else if (step.fallback !== undefined) text += step.fallback;
-      else missing = [...(missing ?? []), step.name];
+    json.appendByte(QUOTE);
+    for (const part of parts) {
+      if (Buffer.isBuffer(part)) json.appendBytes(part);
+      else if (!isBlankCell(cells, part.index))
+        json.appendBytes(cells.bytes, cells.startOf(part.index), cells.endOf(part.index));
+      else if (part.fallback !== undefined) json.appendBytes(part.fallback);
+      else missing = [...(missing ?? []), part.name];
     }
+    const text = unescapeJson(json.textFrom(start));
+    json.appendByte(QUOTE);
     return refuse(missing?.map(describeMissing)) ?? { ok: true, text };
+  };
+}
+
+/** Mostly its first byte shows that it is not. */
+function isBlankCell(cells: ByteCells, index: number): boolean {
+  const first = cells.firstOf(index);
+  if (first === undefined) return true;
+  return (first <= SPACE || first >= DELETE || first === BACKSLASH) && isBlank(cells.cell(index));
+}
+
+function bindLiquid(
+  engine: Liquid,
+  nodes: LiquidTemplate[],
+  indexes: ReadonlyMap<string, number>,
+): BoundTemplate['render'] {
+  return (cells, json) => {
+    const rendering = renderLiquid(engine, nodes, { indexes, cells: cells.texts });
+    if (rendering.ok) json.append(JSON.stringify(rendering.text));
+    return rendering;
   };
 }
 

@@ -17,7 +17,7 @@ import { countOf } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
 import { suggestNearest } from '../domain/suggest.js';
 import type { Columns } from '../normalize/columns.js';
-import { type BoundTemplate, bindColumns, bindConstant } from './bind-template.js';
+import { type BoundTemplate, bindColumns, renderConstant } from './bind-template.js';
 import { findBadDirective } from './date.js';
 import { findBadInputFormat } from './date-input.js';
 import { dateFilter, MissingCell, passMissing } from './missing.js';
@@ -55,15 +55,10 @@ export function parseTemplate(text: string): Template {
         : `Cannot use the template: it has ${countOf(problems.length, 'problem')}`;
     throw new UserError('bad-job', message, { problems });
   }
-  if (uses.length === 0) {
-    const bound = bindConstant(engine, nodes);
-    const rendering = bound.render([]);
-    return { variables: [], constant: rendering.ok ? rendering.text : '', bind: () => bound };
-  }
   const source = { engine, nodes, uses, pieces: compilePieces(nodes) };
   return {
     variables: [...new Set(uses.map(({ name }) => name))],
-    constant: undefined,
+    constant: uses.length === 0 ? renderConstant(engine, nodes) : undefined,
     bind: (columns) => bindColumns(source, columns),
   };
 }

@@ -5,7 +5,7 @@ import { septetsByCodeUnit } from './gsm7.js';
  * GSM-7: 160 septets, or 153 a part. UCS-2: 70 code units, or 67 a part.
  * An escape and its code, or the two halves of a surrogate pair, stay in one part; the unit before them is then left empty.
  */
-export const GSM7_SINGLE = 160;
+const GSM7_SINGLE = 160;
 const GSM7_PART = 153;
 const UCS2_SINGLE = 70;
 const UCS2_PART = 67;

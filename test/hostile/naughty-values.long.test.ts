@@ -13,6 +13,7 @@ import { buildRequest } from '../../src/service/endpoint.js';
 import { parseTemplate } from '../../src/template/parse.js';
 import { aJobFile, anSmsStep, aService } from '../job/a-job-file.js';
 import { oneIn } from '../one-in.js';
+import { renderRow } from '../template/render-row.js';
 import { NAUGHTY } from './naughty-strings.js';
 
 /** What it gives, or undefined where it refuses; anything else that it throws fails the test. */
@@ -41,7 +42,7 @@ describe('each naughty string', () => {
     const texts = accepted((text) => {
       const columns = new Columns([]);
       const bound = parseTemplate(text).bind(columns);
-      return columns.problems.length > 0 ? undefined : bound.render([]);
+      return columns.problems.length > 0 ? undefined : renderRow(bound, []);
     });
     for (const [text, rendering] of texts) {
       // A Liquid comment, or an output of a figure, is none of these.

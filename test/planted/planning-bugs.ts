@@ -10,10 +10,10 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a message of two parts is counted as one',
-    file: 'src/template/byte-text.ts',
-    find: 'sumSeptets(parts, cells) <= GSM7_SINGLE',
-    replace: 'sumSeptets(parts, cells) <= GSM7_SINGLE + 1',
-    tests: ['test/template/byte-text.test.ts'],
+    file: 'src/template/segments.ts',
+    find: 'const segments = septets <= GSM7_SINGLE ?',
+    replace: 'const segments = septets <= GSM7_SINGLE + 1 ?',
+    tests: ['test/template/segments.test.ts'],
   },
   {
     name: 'a row with too few fields is taken as it is',

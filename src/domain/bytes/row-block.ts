@@ -56,8 +56,13 @@ export class ByteCells {
 
   /** '' for a cell that the row lacks. */
   cell(column: number): string {
-    const text = this.#toString(this.startOf(column), this.endOf(column));
-    return text.includes('\\') ? JSON.parse(`"${text}"`) : text;
+    return unescapeJson(this.#toString(this.startOf(column), this.endOf(column)));
+  }
+
+  /** The first byte of a cell; undefined where it is empty. */
+  firstOf(column: number): number | undefined {
+    const start = this.startOf(column);
+    return start === this.endOf(column) ? undefined : this.bytes[start];
   }
 
   /** Where the JSON of all cells begins and ends. */
@@ -76,6 +81,11 @@ export class ByteCells {
   #toString(start: number, end: number): string {
     return this.bytes.toString('utf8', start, end);
   }
+}
+
+/** A text that JSON writes so between quotes. */
+export function unescapeJson(written: string): string {
+  return written.includes('\\') ? JSON.parse(`"${written}"`) : written;
 }
 
 /** The same rows one by one, for what needs no speed. */

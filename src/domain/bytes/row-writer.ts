@@ -70,7 +70,7 @@ export class RowWriter {
 
   /** The open row is one of the block; `line`: on which it begins, `row`: its number. */
   keep(line: number, row: number): void {
-    this.#text.extend(this.#end + 1);
+    this.#text.endAt(this.#end + 1);
     this.#lines[this.count] = line;
     this.#rows[this.count] = row;
     this.count += 1;

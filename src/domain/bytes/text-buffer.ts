@@ -88,14 +88,19 @@ export class TextBuffer {
     this.#length = needed;
   }
 
-  /** The gathered bytes with room for `count` more; those count once `extend` is called. */
+  /** The gathered bytes with room for `count` more; those count once `endAt` is called. */
   reserve(count: number): Uint8Array {
     if (this.#length + count > this.#bytes.length) this.#grow(this.#length + count);
     return this.#bytes;
   }
 
-  /** Up to `length`, what was written is part of the text. */
-  extend(length: number): void {
+  /** The text from `start` on, a byte of what has gathered. */
+  textFrom(start: number): string {
+    return this.#bytes.toString('utf8', start, this.#length);
+  }
+
+  /** Up to `length`, what was written is part of the text; what stands behind is dropped. */
+  endAt(length: number): void {
     this.#length = length;
   }
 

@@ -1,4 +1,6 @@
-import { type Cell, joinFaults, type Rejection } from '../../domain/row.js';
+import type { ByteCells } from '../../domain/bytes/row-block.js';
+import type { TextBuffer } from '../../domain/bytes/text-buffer.js';
+import { joinFaults, type Rejection } from '../../domain/row.js';
 import type { SmsStep } from '../../job/job.js';
 import type { Columns } from '../../normalize/columns.js';
 import type { NumberDigits } from '../../normalize/number/number-fast.js';
@@ -21,9 +23,9 @@ function replaceIn(text: string, smartReplace = false): { readonly text: string;
   return (smartReplace ? replaceTypography(text) : undefined) ?? { text };
 }
 
-/** A text that can be sent, or why it cannot, whatever the number. */
-type ReadText =
-  | { readonly text: string; readonly replaced?: string | undefined; readonly count: SegmentCount }
+/** The length of a text that can be sent, or why it cannot, whatever the number. */
+type CheckedText =
+  | { readonly count: SegmentCount; readonly replaced: string | undefined }
   | readonly [Rejection, ...Rejection[]];
 
 /** Rows → number, text, length. */
@@ -32,36 +34,36 @@ export function bindSms(step: SmsStep, columns: Columns): DraftRow {
   const index = columns.find(step.destination, 'destination');
   const readNumber = bindNumber({ column: step.destination, index }, step.input, columns);
   const template = parseTemplate(step.template.text);
-  const { render, byBytes } = template.bind(columns);
-  const readText = (cells: readonly Cell[]): ReadText => {
-    const rendering = render(cells);
-    if (!rendering.ok) return rejectRendering(rendering);
-    const { text, replaced } = replaceIn(rendering.text, smartReplace);
-    const check = checkText(text, encoding);
-    return check.ok ? { text, replaced, count: nameForcing(check.count, smartReplace) } : [check.rejection];
+  const { render } = template.bind(columns);
+  const check = ({ text, replaced }: ReturnType<typeof replaceIn>): CheckedText => {
+    const checked = checkText(text, encoding);
+    return checked.ok ? { count: nameForcing(checked.count, smartReplace), replaced } : [checked.rejection];
   };
-  const shared = template.constant === undefined ? undefined : readText([]);
-  const fast = encoding === 'UCS2' ? undefined : byBytes;
+  const writeText = (cells: ByteCells, json: TextBuffer): CheckedText => {
+    const start = json.length;
+    const rendering = render(cells, json);
+    if (!rendering.ok) return rejectRendering(rendering);
+    const text = replaceIn(rendering.text, smartReplace);
+    if (text.replaced !== undefined) {
+      json.endAt(start);
+      json.append(JSON.stringify(text.text));
+    }
+    return check(text);
+  };
+  const shared = template.constant === undefined ? undefined : check(replaceIn(template.constant, smartReplace));
   return (cells, draft) => {
     const { fragment } = draft;
+    const start = fragment.length;
     const number = readNumber(cells);
-    if (shared === undefined && 'digits' in number && fast?.isOnePart(cells) === true) {
-      appendDestination(fragment, number.digits);
-      fragment.appendShort(',"text":');
-      fast.write(cells, fragment);
-      return endMessage(number, ONE_PART, draft, undefined);
-    }
-    const read = shared ?? readText(cells.texts);
-    const ofText = 'text' in read ? [] : read;
-    if (!('digits' in number)) return refuseRow(undefined, [...number, ...ofText]);
-    if (!('text' in read)) return refuseRow(number, read);
-    appendDestination(fragment, number.digits);
-    if (shared === undefined) fragment.append(`,"text":${JSON.stringify(read.text)}`);
-    return endMessage(number, read.count, draft, read.replaced);
+    if ('digits' in number) appendDestination(fragment, number.digits);
+    if (shared === undefined) fragment.appendShort(',"text":');
+    const text = shared ?? writeText(cells, fragment);
+    if ('digits' in number && 'count' in text) return endMessage(number, text.count, draft, text.replaced);
+    fragment.endAt(start);
+    if (!('digits' in number)) return refuseRow(undefined, [...number, ...('count' in text ? [] : text)]);
+    return refuseRow(number, text as readonly [Rejection, ...Rejection[]]);
   };
 }
-
-const ONE_PART = { segments: 1, extraParts: 0, ucs2Characters: undefined };
 
 /** Without the characters that are replaced as soon as the others are gone. */
 function nameForcing(count: SegmentCount, smartReplace: boolean): SegmentCount {

@@ -77,7 +77,7 @@ function writeBehind(buffer: TextBuffer, text: string): void {
   const written = Buffer.from(text);
   const bytes = buffer.reserve(written.length);
   for (const [at, byte] of written.entries()) bytes[buffer.length + at] = byte;
-  buffer.extend(buffer.length + written.length);
+  buffer.endAt(buffer.length + written.length);
 }
 
 it('a text buffer writes integers as JavaScript does', async () => {
