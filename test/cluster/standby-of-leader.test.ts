@@ -3,8 +3,7 @@ import { aJob, anSmsStep, people } from '../e2e/a-job.js';
 import { Machine } from '../e2e/a-machine.js';
 import { aWorkspaceInProcess } from '../e2e/a-workspace.js';
 import { expectEachOnce } from '../e2e/account.js';
-import { until } from '../e2e/command.js';
-import { readFailure } from '../e2e/failure.js';
+import { readFailure, until } from '../e2e/command.js';
 import { oneIn } from '../one-in.js';
 import { aDatabase } from './postgres-server.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { numberOf, people } from '../e2e/a-job.js';
-import { findPort } from '../e2e/a-port.js';
+import { findPort } from '../e2e/opened.js';
 import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
 import { AConsole, expectSaid, openAConsole, textOf } from './a-console.js';
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
-import { readFailure } from '../e2e/failure.js';
+import { readFailure } from '../e2e/command.js';
 import { AConsole, destinationsIn, expectSaid, fieldOf, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256Of } from '../../src/plan/format/sealed-json.js';
 import { numbersOf, people } from '../e2e/a-job.js';
-import { readFailure } from '../e2e/failure.js';
+import { readFailure } from '../e2e/command.js';
 import { AConsole, fieldOf, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;

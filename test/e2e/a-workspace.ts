@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,10 +10,9 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import type { RequestEntry } from '../../src/sandbox/sandbox-server.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { Client } from '../sandbox/sandbox-client.js';
-import { aJob } from './a-job.js';
-import { type Ended, Running, type Start as Starting } from './command.js';
+import { aJob, aJobOfAreas } from './a-job.js';
+import { COMMAND, type Ended, Running, readFailure, type Start as Starting } from './command.js';
 import { type InProcess, runCommandInProcess } from './command-in-process.js';
-import { readFailure } from './failure.js';
 import { closeAfterFile } from './opened.js';
 
 /** The command's end, with what it printed on stdout. */
@@ -104,6 +104,22 @@ export class Workspace {
     });
     this.#running.add(running);
     return running;
+  }
+
+  /** `volley run job.yaml`, started by another program: `strace …`, `sh -c 'ulimit …; exec "$@"' sh`. */
+  runUnder(
+    [program = '', ...args]: readonly string[],
+    { nodeArguments = [], env = {} }: Pick<Start, 'nodeArguments' | 'env'> = {},
+  ): Promise<Ended> {
+    const command = [process.execPath, ...nodeArguments, COMMAND, 'run', 'job.yaml'];
+    return new Promise((resolve) => {
+      const child = execFile(
+        program,
+        [...args, ...command],
+        { cwd: this.directory, env: { ...this.env, ...env } },
+        (_, stdout, stderr) => resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr }),
+      );
+    });
   }
 
   async finish(running: Pick<Running, 'ended'>): Promise<Finished> {
@@ -228,6 +244,17 @@ export async function aJobFor(
   const workspace = await aWorkspaceInProcess(...faults);
   workspace.write('people.csv', people);
   workspace.writeJob(aJob(workspace, changes));
+  return workspace;
+}
+
+/** One whose job has steps of any area. */
+export async function aJobOfSteps(
+  people: string,
+  steps: readonly object[],
+  ...faults: FaultInput[]
+): Promise<Workspace> {
+  const workspace = await aJobFor(people, {}, ...faults);
+  workspace.writeJob(aJobOfAreas(workspace, steps));
   return workspace;
 }
 

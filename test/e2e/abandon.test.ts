@@ -8,10 +8,9 @@ import { removeMemory } from '../registry/memory-on-disk.js';
 import { aRecorder } from '../service/a-recorder.js';
 import { anSmsStep, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
-import { aRunThatEndedEarly, aStoppedRun } from './a-stopped-run.js';
-import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
-import { aJobOfAreas } from './area-jobs.js';
-import { readFailure } from './failure.js';
+import { aJobFor, aJobOfSteps, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
+import { readFailure } from './command.js';
+import { aRunThatEndedEarly, aStoppedRun } from './some-runs.js';
 
 const abandon = (workspace: Workspace, run: string) => workspace.told('abandon', `out/sale/${run}`);
 
@@ -32,9 +31,7 @@ const nobodyTwice = async (workspace: Workspace) => {
 
 describe('abandon', () => {
   test('what is advised where a run was planned for the wrong account, followed to the letter, sends every row for the right one', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(30));
-    workspace.change({ service: { subAccountId: 'mistyped_hq' } });
+    const workspace = await aJobFor(people(30), { service: { subAccountId: 'mistyped_hq' } });
     expect((await workspace.run()).code).toBe(4);
 
     workspace.change({});
@@ -51,7 +48,7 @@ describe('abandon', () => {
     expect(await workspace.destinations()).toEqual(numbersOf(30));
   });
 
-  test('a run that died never sends again: what it sent stays, what was under way is in doubt, the rest goes to another plan', async () => {
+  test('a run that died never sends again: what it sent stays, what was under way is in doubt, the rest goes to another plan, and new files are sent', async () => {
     const { workspace, run } = await aStoppedRun();
     const balance = { read: 30, accepted: 10, inDoubt: 10, unprocessed: 10 };
     expect(await abandon(workspace, run)).toMatchObject({
@@ -68,6 +65,13 @@ describe('abandon', () => {
     expect(await nobodyTwice(workspace)).toEqual(numbersOf(30));
     expect(await abandon(workspace, run)).toMatchObject({ state: 'abandoned' });
     await expectNothingNew(workspace);
+    // Of others its files are none: status and runs show what it is.
+    workspace.write('people.csv', people(5, 40));
+    expect((await workspace.run()).summary.balance).toMatchObject({ read: 5, accepted: 5 });
+    expect((await workspace.told('status', `out/sale/${run}`)).state).toMatch(/^abandoned on 2/);
+    const { runs } = await workspace.told('runs', 'job.yaml');
+    expect(runs).toContainEqual(expect.objectContaining({ run: readRunName(run), state: 'abandoned' }));
+    expect(await nobodyTwice(workspace)).toHaveLength(35);
   });
 
   test('what it did not send, and --again has sent since, is not retried too, whatever became of it: a person gets one message more, not two', async () => {
@@ -91,18 +95,6 @@ describe('abandon', () => {
       expect(stdout).toContain(`run ${plan} has sent people.csv again since`);
       expect(stdout).not.toContain('volley retry');
     }
-  });
-
-  test('new files are sent without it, though its own are not: status and runs show it as abandoned', async () => {
-    const { workspace, run } = await aRunThatEndedEarly();
-    await abandon(workspace, run);
-    workspace.write('people.csv', people(5, 40));
-
-    expect((await workspace.run()).summary.balance).toMatchObject({ read: 5, accepted: 5 });
-    expect((await workspace.told('status', `out/sale/${run}`)).state).toMatch(/^abandoned on 2/);
-    const { runs } = await workspace.told('runs', 'job.yaml');
-    expect(runs).toContainEqual(expect.objectContaining({ run: readRunName(run), state: 'abandoned' }));
-    expect(await nobodyTwice(workspace)).toHaveLength(15);
   });
 
   test('a plan of a retry that was never sent keeps its rows, for a retry of it alone', async () => {
@@ -200,15 +192,14 @@ test.each([
 ])(
   'of a campaign that a run paused, abandon says how it is resumed where the step that resumes it %s',
   async (_, always, said) => {
-    const workspace = await aWorkspace({ kind: 'status-401', area: 'sms' });
-    workspace.write('people.csv', people(3));
     const set = (status: string) => ({
       kind: 'campaign',
       campaign: 101,
       set: status,
       limits: { requestsPerSecond: 100 },
     });
-    workspace.writeJob(aJobOfAreas(workspace, [set('PAUSED'), anSmsStep(), { ...set('RUNNING'), ...always }]));
+    const steps = [set('PAUSED'), anSmsStep(), { ...set('RUNNING'), ...always }];
+    const workspace = await aJobOfSteps(people(3), steps, { kind: 'status-401', area: 'sms' });
     expect((await workspace.run()).code).toBe(4);
 
     const { stderr } = await workspace.volley('abandon', workspace.firstRun());

@@ -8,7 +8,7 @@ import { oneIn } from '../one-in.js';
 import { forgeMemory, memoryIn } from '../registry/memory-on-disk.js';
 import { numbersOf, people } from './a-job.js';
 import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
-import { readFailure } from './failure.js';
+import { readFailure } from './command.js';
 
 const guards = { requireApproval: 1 };
 

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aJobOfAreas, anSmsStep, IN_ORDER, numberOf, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
-import { aJobOfAreas, IN_ORDER } from './area-jobs.js';
 
 const PAUSE = { kind: 'campaign', campaign: 101, set: 'PAUSED' };
 const RESUME = { kind: 'campaign', campaign: 101, set: 'RUNNING', always: true };

@@ -2,9 +2,9 @@ import { readFileSync, rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
 import { aContactsStep, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { aStoppedRun } from './a-stopped-run.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
 import { readOutput, rejectionsOf } from './account.js';
+import { aStoppedRun } from './some-runs.js';
 
 const cellsOf = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 

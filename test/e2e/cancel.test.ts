@@ -64,17 +64,6 @@ test('after a cancel its account, a run and the page say when messages were take
   expect(again.stdout).toContain(`retry out/sale/${basename(directory)} --only not-sent --job job.yaml\n`);
 });
 
-test('a cancel without an answer leaves its rows in doubt, and the others are taken back: exit 3', async () => {
-  const { workspace, summary, cancel } = await aScheduledRun();
-  workspace.setFaults({ kind: 'reset-after', area: 'sms', nth: 2 });
-
-  expect(await cancel()).toMatchObject({ state: 'in-doubt', exitCode: 3, cancelled: 20, inDoubt: 10 });
-  const rows = readOutput(summary, 1, 'in-doubt').map(({ _code, _destination }) => `${_code} ${_destination}`);
-  expect(rows).toEqual(numbersOf(10, 11).map((number) => `cancelling ${number}`));
-  // The second cancel of a batch cannot tell what the first one did.
-  expect(await cancel()).toMatchObject({ batches: 0, cancelled: 0 });
-});
-
 test('three batches in a row without an answer end the cancel: the others can still be taken back by another one', async () => {
   const workspace = await aScheduledJob(people(50));
   const { directory } = (await workspace.run()).summary;

@@ -5,8 +5,7 @@ import { check } from '../../src/verbs/check.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { anAnswer, aRawServer } from '../service/raw-server.js';
 import { anSmsStep, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
-import { aJobOfAreas } from './area-jobs.js';
+import { aJobOfSteps } from './a-workspace.js';
 import { until } from './command.js';
 
 const INPUT = { files: ['people.csv'], country: 'SG' };
@@ -20,19 +19,34 @@ const STEPS: Readonly<Record<Area, object>> = {
 };
 const AREAS = Object.keys(STEPS) as Area[];
 
-/** A job that uses every area; `credentials` in place of its own. */
-async function aJobWith(credentials: object = {}) {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(2));
-  workspace.write('wrong.key', 'not-a-key-of-anybody');
-  const job = aJobOfAreas(workspace, Object.values(STEPS)) as { service: { credentials: object } };
-  Object.assign(job.service.credentials, credentials);
+interface Service {
+  readonly credentials: Record<string, unknown>;
+  readonly bases: Record<Area, string>;
+  giveUpAfterSeconds?: number;
+}
+
+/** A job with these steps, in whose service the test changes what it is about. */
+async function aJobOf(steps: readonly object[], change: (service: Service) => void = () => {}) {
+  const workspace = await aJobOfSteps(people(2), steps);
+  const job = JSON.parse(workspace.read('job.yaml'));
+  change(job.service);
   workspace.writeJob(job);
   return workspace;
 }
 
+const THREE: Area[] = ['sms', 'contacts', 'verification'];
+
+/** Each of them at this address. */
+const aJobOfThree = (baseOf: (base: string) => string) =>
+  aJobOf(
+    THREE.map((area) => STEPS[area]),
+    ({ bases }) => {
+      for (const area of THREE) bases[area] = baseOf(bases[area]);
+    },
+  );
+
 test('check --online tries the key of each area, changes and sends nothing; without the flag it asks no service', async () => {
-  const workspace = await aJobWith();
+  const workspace = await aJobOf(Object.values(STEPS));
   expect((await workspace.volley('check', 'job.yaml')).code).toBe(0);
   expect(workspace.requests()).toEqual([]);
 
@@ -50,7 +64,10 @@ test('check --online tries the key of each area, changes and sends nothing; with
 test('check --online says which keys are wrong, and where they come from', async () => {
   const wrong = { file: 'wrong.key' };
   const ownOf = (area: Area) => (area === 'campaign' ? { username: 'acme', dataToken: wrong } : { apiKey: wrong });
-  const workspace = await aJobWith(Object.fromEntries(AREAS.map((area) => [area, ownOf(area)])));
+  const workspace = await aJobOf(Object.values(STEPS), ({ credentials }) => {
+    for (const area of AREAS) credentials[area] = ownOf(area);
+  });
+  workspace.write('wrong.key', 'not-a-key-of-anybody');
 
   const failure = await workspace.refused('check', 'job.yaml', '--online');
 
@@ -64,10 +81,8 @@ test('check --online says which keys are wrong, and where they come from', async
 });
 
 test('check --online looks for the campaign of each step, where a run would stop', async () => {
-  const workspace = await aWorkspace();
   const campaigns = [101, 998, 999].map((campaign) => ({ ...STEPS.campaign, campaign }));
-  workspace.write('people.csv', people(2));
-  workspace.writeJob(aJobOfAreas(workspace, [STEPS.sms, ...campaigns]));
+  const workspace = await aJobOf([STEPS.sms, ...campaigns]);
 
   const { error } = await workspace.refused('check', 'job.yaml', '--online');
 
@@ -77,12 +92,10 @@ test('check --online looks for the campaign of each step, where a run would stop
 });
 
 test('check --online says at which address no service answered', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(2));
-  const job = aJobOfAreas(workspace, [STEPS.sms, STEPS.contacts]) as { service: { bases: Record<Area, string> } };
-  Object.assign(job.service, { giveUpAfterSeconds: 0 });
-  job.service.bases.contacts = 'http://127.0.0.1:1/api/v1';
-  workspace.writeJob(job);
+  const workspace = await aJobOf([STEPS.sms, STEPS.contacts], (service) => {
+    service.giveUpAfterSeconds = 0;
+    service.bases.contacts = 'http://127.0.0.1:1/api/v1';
+  });
 
   const { error } = await workspace.refused('check', 'job.yaml', '--online');
 
@@ -92,46 +105,33 @@ test('check --online says at which address no service answered', async () => {
 });
 
 test('check --online takes no answer for a key that comes without one, too: the address is wrong', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(2));
-  const areas = ['sms', 'contacts', 'verification'] as const;
-  const steps = areas.map((area) => STEPS[area]);
-  const job = aJobOfAreas(workspace, steps) as { service: { bases: Record<Area, string> } };
-  for (const area of areas) job.service.bases[area] += '/elsewhere';
-  workspace.writeJob(job);
+  const workspace = await aJobOfThree((base) => `${base}/elsewhere`);
 
   const { online } = await workspace.told('check', 'job.yaml', '--online');
 
   const said = (area: Area) =>
     `^${area}: whether the key is right is not known, as \\S+/elsewhere answers the same without`;
-  expect(online).toEqual(areas.map((area) => expect.stringMatching(said(area))));
+  expect(online).toEqual(THREE.map((area) => expect.stringMatching(said(area))));
   expect(await workspace.ledger()).toEqual([]);
 });
 
 /** A job of three areas at a server that leaves each request to the test. */
 async function aJobAt(onRequest: NonNullable<Parameters<typeof aRawServer>[0]['onRequest']>) {
   const server = await aRawServer({ onRequest });
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(2));
-  const areas = ['sms', 'contacts', 'verification'] as const;
-  const steps = areas.map((area) => STEPS[area]);
-  const job = aJobOfAreas(workspace, steps) as { service: { bases: Record<Area, string> } };
-  for (const area of areas) job.service.bases[area] = server.base;
-  workspace.writeJob(job);
-  return { workspace, areas, server };
+  return { workspace: await aJobOfThree(() => server.base), server };
 }
 
 test('check --online tries all keys at once: of a service that does not answer, it waits for one of them', async () => {
   const waiting: (() => void)[] = [];
   const body = JSON.stringify({ code: 1200, message: 'No', errorId: 'e' });
-  const { workspace, areas } = await aJobAt((socket) => {
+  const { workspace } = await aJobAt((socket) => {
     waiting.push(() => void socket.write(anAnswer(401, body)));
     if (waiting.length === 3) for (const answer of waiting) answer();
   });
 
   const { error } = await workspace.refused('check', 'job.yaml', '--online');
 
-  expect(error.problems.map(({ message }) => /key of (\w+) is wrong/.exec(message)?.[1])).toEqual([...areas]);
+  expect(error.problems.map(({ message }) => /key of (\w+) is wrong/.exec(message)?.[1])).toEqual(THREE);
 });
 
 test('check --online does not blame the key for what something in between says', async () => {

@@ -4,6 +4,7 @@ import { describeFailure, sayFailed } from '../../src/command/failure.js';
 import type { Terminal } from '../../src/command/terminal.js';
 import { quoteWord } from '../../src/domain/errors.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
+import { aTerminal } from '../command/a-terminal.js';
 import type { Spawning } from '../kill/life.js';
 import { COMMAND, type Ended } from './command.js';
 
@@ -42,7 +43,7 @@ async function runIn(
   const runtime = { ...nodeEnv, loadLane, ...given };
   const before = process.cwd();
   process.chdir(cwd);
-  const said = { stdout: '', stderr: '' };
+  const { terminal: plain, said } = aTerminal({ env, isStderrTerminal: false });
   let code: number | null = null;
   let logged: unknown;
   const lines = [...(typed ?? [])];
@@ -51,21 +52,12 @@ async function runIn(
     said.stdout = `${JSON.stringify(failure)}\n`;
   };
   const terminal: Terminal = {
-    env,
+    ...plain,
     stdin: (async function* () {
       if (stdin !== undefined) yield stdin;
     })(),
     ...(typed && { readLine: async () => lines.shift() }),
-    isStdoutTerminal: false,
-    isStderrTerminal: false,
     screen: { columns: 80, directory: cwd, command: `node ${quoteWord(COMMAND)}` },
-    writeStdout: async (text) => {
-      said.stdout += text;
-    },
-    writeStderr: (text) => {
-      said.stderr += text;
-    },
-    onSignal: () => () => {},
     leave: (failure) => {
       printFailure(failure);
       code = failure.exitCode;

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { onTestFinished, vi } from 'vitest';
-import { Life, type Spawning } from '../kill/life.js';
+import { expect, onTestFinished, vi } from 'vitest';
+import type { FailureError } from '../../src/command/failure.js';
+import { type Ended, Life, type Spawning } from '../kill/life.js';
 
 /** The built command; `npm test` builds it first. */
 export const COMMAND: string = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
@@ -33,6 +34,18 @@ export class Running extends Life {
   async says(text: string): Promise<void> {
     await until(() => this.stderr.includes(text));
   }
+}
+
+/** What is on stdout of a command that ended without its result: one JSON object, on one line, that says the code it ended with. */
+export function readFailure({ code, stdout, stderr }: Ended): { state: string; exitCode: number; error: FailureError } {
+  expect(stdout, stderr).toMatch(/^\{.*\}\n$/);
+  const failure = JSON.parse(stdout);
+  expect(failure).toMatchObject({
+    state: expect.stringMatching(/^(refused|stopped|failed)$/),
+    exitCode: code,
+    error: { code: expect.any(String), message: expect.stringMatching(/./), problems: expect.any(Array) },
+  });
+  return failure;
 }
 
 /** The command in a directory, until the test is over. */

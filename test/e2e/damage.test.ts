@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
 import { anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
-import { until } from './command.js';
-import { readFailure } from './failure.js';
+import { readFailure, until } from './command.js';
 
 /** A run of forty people that a 401 stopped: ten in doubt, ten accepted, twenty not sent. */
 async function aStoppedRun(): Promise<{ workspace: Workspace; directory: string }> {

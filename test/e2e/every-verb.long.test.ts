@@ -8,8 +8,7 @@ import { openConversation } from '../sandbox/gateway/gateway-client.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';
 import { aStepForTomorrow, people } from './a-job.js';
 import { aJobFor, aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
-import type { Ended } from './command.js';
-import { readFailure } from './failure.js';
+import { type Ended, readFailure } from './command.js';
 import { expectSaid, type SaidEnd } from './log-lines.js';
 
 /** A job on which every verb has something to do, three of whose rows are in doubt, and a session that waits for its code. */

@@ -7,13 +7,14 @@ import { oneIn } from '../one-in.js';
 import { anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
 import { expectEachOnce } from './account.js';
-import type { Ended } from './command.js';
-import { readFailure } from './failure.js';
+import { type Ended, readFailure } from './command.js';
 import { needStrace } from './of-the-machine.js';
-import { runUnder, underLimit } from './run-under.js';
 
 const PEOPLE = 60;
 const strace = needStrace();
+
+/** Under a limit of the shell's own, such as `-f 8`. */
+const underLimit = (limit: string) => ['sh', '-c', `ulimit ${limit}; exec "$@"`, 'sh'];
 
 describe.concurrent('a file that may not grow beyond a limit', () => {
   const ROOMS = [
@@ -27,7 +28,7 @@ describe.concurrent('a file that may not grow beyond a limit', () => {
     async (room, blocks) => {
       const workspace = await aJobOf({ batchSize: 1 });
 
-      const ended = await runUnder(workspace, underLimit(`-f ${blocks}`));
+      const ended = await workspace.runUnder(underLimit(`-f ${blocks}`));
 
       expectDiskError(ended, 'EFBIG');
       await expectOnlyIntended(workspace);
@@ -53,7 +54,7 @@ describe.skipIf(strace.isMissing)(strace.title('a disk that says that it did not
 
       const tracer = ['strace', '-f', '-o', workspace.path('trace'), '-P', journal, ...inject];
       // One thread: strace counts the calls of each.
-      const ended = await runUnder(workspace, tracer, { env: { UV_USE_IO_URING: '0', UV_THREADPOOL_SIZE: '1' } });
+      const ended = await workspace.runUnder(tracer, { env: { UV_USE_IO_URING: '0', UV_THREADPOOL_SIZE: '1' } });
 
       expect([ended.code, ended.stderr]).toEqual([75, expect.stringContaining(error)]);
       const calls = workspace.read('trace').match(new RegExp(`${name}\\(`, 'g'));
@@ -78,7 +79,7 @@ describe.concurrent('a process that may open few files', () => {
     async (limit) => {
       const workspace = await aJobOf({ batchSize: 10 });
 
-      const ended = await runUnder(workspace, underLimit(`-n ${limit}`));
+      const ended = await workspace.runUnder(underLimit(`-n ${limit}`));
       const { code, stderr } = ended;
 
       expect([0, 4, 75], stderr).toContain(code);
@@ -118,7 +119,7 @@ test.concurrent.each(oneIn(3, THROWN_LATER))(
       `import { subscribe } from 'node:diagnostics_channel';\nimport { openSync } from 'node:fs';\nsubscribe('undici:client:sendHeaders', () => { ${code} });`,
     )}`;
 
-    const ended = await runUnder(workspace, underLimit('-n 200'), { nodeArguments: ['--import', onRequest] });
+    const ended = await workspace.runUnder(underLimit('-n 200'), { nodeArguments: ['--import', onRequest] });
 
     expect([ended.code, ended.signal]).toEqual([exitCode, null]);
     expect(ended.stderr).toContain(told);

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
-import { aGrownExport } from './a-grown-export.js';
 import { anSmsStep, aStepForTomorrow, numberOf, numbersOf, people } from './a-job.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { type OutputName, readOutput } from './account.js';
+import { aGrownExport } from './some-runs.js';
 
 const words = (text: string) => text.replace(/\s+/g, ' ');
 const codesOf = (summary: Summary, output: OutputName = 'skipped', step = 1) =>

@@ -1,10 +1,10 @@
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { aGrownExport } from './a-grown-export.js';
 import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
+import { aGrownExport } from './some-runs.js';
 
 const MEMORY = 'out/_people';
 const HANGS = { kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 } as const;

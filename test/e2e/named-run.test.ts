@@ -2,8 +2,8 @@ import { cpSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readRunName } from '../../src/plan/format/run-directories.js';
 import { people } from './a-job.js';
-import { aRunThatEndedEarly } from './a-stopped-run.js';
 import { aJobFor } from './a-workspace.js';
+import { aRunThatEndedEarly } from './some-runs.js';
 
 /** A job with a finished run, then a stopped one with rows in doubt, then a plan that was not applied. */
 async function aJobWithRuns(apartMs = 60_000) {

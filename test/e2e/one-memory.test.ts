@@ -15,8 +15,8 @@ import { describe, expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
 import { readMemoryIn, removeMemory } from '../registry/memory-on-disk.js';
 import { aStepForTomorrow, people } from './a-job.js';
-import { aStoppedRun } from './a-stopped-run.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
+import { aStoppedRun } from './some-runs.js';
 
 async function expectEachOnce(workspace: Workspace, count?: number): Promise<void> {
   const sent = await workspace.destinations();

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { readOpenDoubt } from '../../src/registry/read-runs.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { people } from './a-job.js';
-import { aStoppedRun } from './a-stopped-run.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
+import { aStoppedRun } from './some-runs.js';
 
 /** A night whose second request of ten rows lost its answer. */
 async function aNightInDoubt() {

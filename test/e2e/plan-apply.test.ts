@@ -1,32 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn } from './a-workspace.js';
 import { expectEveryRowOnce, expectLedgerAgrees } from './account.js';
-
-describe.concurrent('plan, then apply', () => {
-  test('plan tells what would happen and sends nothing; apply --confirm sends exactly that, and another id nothing', async () => {
-    const workspace = await aJobFor(`${people(25)}Nobody,\n`);
-
-    const plan = await workspace.told('plan', 'job.yaml');
-
-    const counts = { read: 26, planned: 25, rejected: 1, requests: 3, messages: 25, segments: 25 };
-    const steps = [{ counts, countries: { SG: 25 } }];
-    expect(plan).toMatchObject({ state: 'planned', exitCode: 0, job: 'sale', steps });
-    const refused = await workspace.volley('apply', plan.directory, '--confirm', 'zzzzzzzzzzzz');
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(plan.plan)]);
-    expect(workspace.requests()).toEqual([]);
-
-    const bodies = plannedBodies(workspace.read(`${workspace.runOf(plan.plan)}/1-sms.requests.ndjson`));
-    const applied = await workspace.volley('apply', plan.directory, '--confirm', plan.plan);
-
-    expect(applied.code).toBe(1);
-    expectEveryRowOnce(applied.summary);
-    const sent = await workspace.sms();
-    expect(sent.map(({ clientMessageId, destination, text }) => ({ destination, clientMessageId, text }))).toEqual(
-      bodies,
-    );
-  });
-});
 
 test.concurrent('input that changed under an unfinished run is refused; --ignore-changed-inputs sends the plan as it stands', async () => {
   const workspace = await aJobFor(people(30), {}, { kind: 'status-401', nth: 2 });
@@ -59,10 +34,3 @@ test.concurrent('standard input is read whole, kept in the run directory, and se
   expect(JSON.parse(again.stdout)).toMatchObject({ state: 'nothing-new' });
   expect(await workspace.destinations()).toEqual(numbersOf(15));
 });
-
-function plannedBodies(file: string): unknown[] {
-  return file
-    .trimEnd()
-    .split('\n')
-    .flatMap((line) => JSON.parse(line).body.messages);
-}

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { anSmsStep, numberOf } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
-import { readFailure } from './failure.js';
+import { readFailure } from './command.js';
 
 const NAMES = ['Ann', 'Bea – the second', 'Cid', 'x'.repeat(200), 'Eve', 'Fay', 'Gus'];
 const PEOPLE = `mobile,name,ref\n${NAMES.map((name, at) => `${numberOf(at + 1)},${name},2026-01-0${at + 1}\n`).join('')}12,Hal,\n`;

@@ -3,9 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { VERBS } from '../../src/verbs/verbs.js';
-import { aJob, anSmsStep, people } from './a-job.js';
-import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
-import { aJobOfAreas, IN_ORDER } from './area-jobs.js';
+import { aJob, anSmsStep, IN_ORDER, people } from './a-job.js';
+import { aJobFor, aJobOfSteps, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';
 
 const SOURCES = join(import.meta.dirname, '../../src');
@@ -108,9 +107,8 @@ test.each([
 ] as const)(
   'what is advised of rows in doubt of %s, followed to the letter, leaves none in doubt and no one twice: no message export has them',
   async (kind, step, fault) => {
-    const workspace = await aWorkspace(fault);
-    workspace.write('people.csv', people(3));
-    workspace.writeJob(aJobOfAreas(workspace, [{ kind, ...OF_NO_SMS, ...step, limits: IN_ORDER }]));
+    const steps = [{ kind, ...OF_NO_SMS, ...step, limits: IN_ORDER }];
+    const workspace = await aJobOfSteps(people(3), steps, fault);
     expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 2, inDoubt: 1 });
 
     const idle = await read(workspace, 'run', 'job.yaml');
@@ -132,14 +130,13 @@ test.each([
 );
 
 test('rows in doubt of several steps are decided on step by step: the contact is sent again, and the code is not', async () => {
-  const workspace = await aWorkspace(
+  const faults = [
     { kind: 'empty', area: 'contacts', nth: 2 },
     { kind: 'reset-after', area: 'verification', nth: 2 },
-  );
-  workspace.write('people.csv', people(3));
+  ] as const;
   const contacts = { kind: 'contacts', ...OF_NO_SMS, fields: { msisdn: 'mobile' }, limits: IN_ORDER };
   const start = { kind: 'verification.start', ...OF_NO_SMS, destination: 'mobile', limits: IN_ORDER };
-  workspace.writeJob(aJobOfAreas(workspace, [contacts, start]));
+  const workspace = await aJobOfSteps(people(3), [contacts, start], ...faults);
   const { summary } = await workspace.run();
   expect(summary.balance).toMatchObject({ accepted: 4, inDoubt: 2 });
   const both = await workspace.settle(summary.directory, 'sent', 1);
@@ -164,11 +161,9 @@ test('rows in doubt of several steps are decided on step by step: the contact is
 });
 
 test('what is advised of numbers that got a code a moment ago sends their rows as they are, once they may get one', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(2));
   const limits = { requestsPerSecond: 100, concurrency: 4 };
   const start = { kind: 'verification.start', ...OF_NO_SMS, destination: 'mobile', whenTooEarly: 'reject', limits };
-  workspace.writeJob(aJobOfAreas(workspace, [start, start]));
+  const workspace = await aJobOfSteps(people(2), [start, start]);
   expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 2, rejected: 2 });
 
   const account = await read(workspace, 'report', 'job.yaml');
@@ -227,15 +222,13 @@ test.each([
   ['the port of the address', () => ({ bases: { sms: 'http://127.0.0.1:1' }, giveUpAfterSeconds: 0 })],
   ['the subaccount', () => ({ subAccountId: 'nobody_at_all' })],
 ])('what a command advises leads to the end of a job of which %s was wrong', async (_, mistake) => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(30));
-  const jobWith = (service: object) => aJob(workspace, { steps: [anSmsStep()], service: { ...service } });
-  const run = () => workspace.volley('run', 'job.yaml', '--no-json', '--log-format', 'pretty');
-  workspace.writeJob(jobWith(mistake(workspace.sandbox.origin)));
+  const workspace = await aJobFor(people(30));
+  const run = () => workspace.run('--no-json', '--log-format', 'pretty');
+  workspace.change({ service: { ...mistake(workspace.sandbox.origin) } });
   const first = await run();
   expect(readCommands(first.stdout).map((words) => words.slice(2))).toEqual([['run', 'job.yaml']]);
 
-  workspace.writeJob(jobWith({}));
+  workspace.change();
   const second = await run();
   const letGo = readCommands(second.stderr).find((words) => words[2] === 'abandon') ?? [];
   expect(letGo, second.stderr).not.toEqual([]);

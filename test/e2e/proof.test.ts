@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
 import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { chainOf, type Entry, type Proof, prove } from './a-proof.js';
-import { aStoppedRun } from './a-stopped-run.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn } from './a-workspace.js';
+import { aStoppedRun } from './some-runs.js';
 
 const digest = (salt: string, text: string | Buffer) => createHash('sha256').update(salt).update(text).digest('hex');
 

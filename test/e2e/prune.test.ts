@@ -20,7 +20,7 @@ async function aFinishedRun() {
   };
 }
 
-test('prune deletes what people said and who they are, and keeps figures and ids', async () => {
+test('prune deletes what people said and who they are, and keeps figures and ids; what the run cannot do any more is refused, and says why', async () => {
   const { workspace, run, directory, prune } = await aFinishedRun();
   const dry = await prune('0h', '--dry-run');
   expect(dry).toMatchObject({ state: 'dry-run', pruned: [{ run }] });
@@ -42,6 +42,19 @@ test('prune deletes what people said and who they are, and keeps figures and ids
   expect(await prune('0h')).toMatchObject({ state: 'nothing-to-prune', pruned: [], skipped: [] });
   const listed = { run, state: 'pruned', balance: { read: 21 }, files: ['people.csv'] };
   expect((await workspace.told('runs', 'job.yaml')).runs).toMatchObject([listed]);
+
+  for (const [verb = '', ...flags] of [
+    ['retry', '--only', 'rejected'],
+    ['settle', '--assume', 'sent', '--confirm', '1'],
+    ['report'],
+    ['apply'],
+    ['status'],
+    ['preview'],
+  ]) {
+    const { error, exitCode } = await workspace.refused(verb, directory, ...flags);
+    expect([verb, exitCode, error.code]).toEqual([verb, 2, 'bad-plan']);
+    expect(error.message).toMatch(/were pruned on \d{4}-\d\d-\d\d by .+/);
+  }
 });
 
 test('nothing of a pruned run is sent again: not its file, not its rejections, not by way of a lost memory', async () => {
@@ -80,24 +93,6 @@ test('a listener goes on when a run is pruned: its late receipts stand with othe
     { event: { payload: { status: { state: 'delivered' } } } },
   ]);
   expect(readdirSync(workspace.path(directory))).not.toContain('receipts.ndjson');
-});
-
-test('what a pruned run cannot do any more is refused, and says why', async () => {
-  const { workspace, directory, prune } = await aFinishedRun();
-  await prune('0h');
-
-  for (const [verb = '', ...flags] of [
-    ['retry', '--only', 'rejected'],
-    ['settle', '--assume', 'sent', '--confirm', '1'],
-    ['report'],
-    ['apply'],
-    ['status'],
-    ['preview'],
-  ]) {
-    const { error, exitCode } = await workspace.refused(verb, directory, ...flags);
-    expect([verb, exitCode, error.code]).toEqual([verb, 2, 'bad-plan']);
-    expect(error.message).toMatch(/were pruned on \d{4}-\d\d-\d\d by .+/);
-  }
 });
 
 test('runs in doubt, unfinished, young, among the last, or whose rows a plan has, stay', async () => {

@@ -7,7 +7,7 @@ import { aGatewayEvent, aReceipt } from '../listen/events.js';
 import { settle } from '../sandbox/gateway/gateway-client.js';
 import { anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, aWorkspaceBeside, type Workspace } from './a-workspace.js';
-import { readFailure } from './failure.js';
+import { readFailure } from './command.js';
 
 /** A listener for all jobs of a workspace, as it is started before the first of them. */
 async function aListenerFor(workspace: Workspace, receipts: string) {

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { aContactsStep, anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
-import { readFailure } from './failure.js';
+import { readFailure } from './command.js';
 
 test('input that cannot be trusted refuses the plan: exit 2, every problem of every file at once, nothing sent, no plan left', async () => {
   const workspace = await aJobFor(people(5));

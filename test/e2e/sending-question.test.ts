@@ -4,8 +4,7 @@ import { nodeEnv } from '../../src/command/env.js';
 import { quoteWord } from '../../src/domain/errors.js';
 import { aContactsStep, type aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
-import { COMMAND, until } from './command.js';
-import { readFailure } from './failure.js';
+import { COMMAND, readFailure, until } from './command.js';
 import { needTerminal } from './of-the-machine.js';
 
 const AT_NINE = { clock: { ...nodeEnv.clock, now: () => Date.parse('2026-11-26T09:00:00Z') } };

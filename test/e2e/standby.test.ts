@@ -5,8 +5,7 @@ import { people } from './a-job.js';
 import { Machine } from './a-machine.js';
 import { aJobFor, type aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
 import { expectEachOnce } from './account.js';
-import { until } from './command.js';
-import { readFailure } from './failure.js';
+import { readFailure, until } from './command.js';
 
 const LEASE_MS = 60_000;
 

@@ -101,16 +101,6 @@ test('what a list did is said by check, plan, the account, report.html and summa
   expect(read('report.html')).toContain(`Warning: ${warning}`);
 });
 
-test.each(['24.11.2026', '2026-11-24 10:00'])(
-  'a list that cannot be trusted is refused with a date where its numbers stand: %s',
-  async (date) => {
-    const list = `mobil;am\n+4915112345678;${date}\n${date};${date}\n`;
-    const workspace = await aJobWith({ files: 'stop.csv' }, { 'stop.csv': list }, IN_GERMANY);
-    const message = `column "mobil" holds ${date}, which is not a number (a date), expected one`;
-    expect(await refused(workspace)).toMatchObject([{ file: 'stop.csv', line: 3, message }]);
-  },
-);
-
 const ITSELF = 'it is the suppression list stop.csv';
 const NEARLY_ALL = '18 of its 20 numbers are on the suppression lists';
 

@@ -3,14 +3,21 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { aContactsStep, anSmsStep, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 import { needStrace } from './of-the-machine.js';
-import { runUnder } from './run-under.js';
-import { fileOf, parseTrace, type SystemCall } from './system-trace.js';
 
 const WATCHED = 'openat,write,writev,pwrite64,pwritev,sendto,sendmsg,fsync,fdatasync,rename,renameat,renameat2';
 const WRITES = ['write', 'writev', 'pwrite64', 'pwritev', 'sendto', 'sendmsg'];
 const PEOPLE = 40;
 
 const strace = needStrace();
+
+/** One system call of a traced process: where it began and where it came back among all events of its threads. */
+interface SystemCall {
+  readonly name: string;
+  readonly args: string;
+  readonly result: string;
+  readonly start: number;
+  readonly end: number;
+}
 
 describe.skipIf(strace.isMissing)(strace.title('the system calls of a run'), () => {
   let workspace: Workspace;
@@ -28,7 +35,7 @@ describe.skipIf(strace.isMissing)(strace.title('the system calls of a run'), () 
     workspace.change({ steps: [aContactsStep({ limits }), anSmsStep({ batchSize: 5, limits })] });
     // Through io_uring a file would be written without a call that can be seen.
     const tracer = ['strace', '-f', '-yy', '-s', '1000000', '-e', `trace=${WATCHED}`, '-o', workspace.path('trace')];
-    const { code, stderr } = await runUnder(workspace, tracer, { env: { UV_USE_IO_URING: '0' } });
+    const { code, stderr } = await workspace.runUnder(tracer, { env: { UV_USE_IO_URING: '0' } });
     expect([code, stderr]).toEqual([0, expect.any(String)]);
     calls = parseTrace(workspace.read('trace'));
   });
@@ -110,4 +117,38 @@ function isJournal(call: SystemCall): boolean {
 /** Bytes to the service. */
 function isRequest({ name, args }: SystemCall): boolean {
   return WRITES.includes(name) && /^\d+<TCP/.test(args) && args.includes('POST ');
+}
+
+/** Reads what `strace -f -yy` wrote. Only calls that came back are given, in the order in which they did. */
+function parseTrace(text: string): SystemCall[] {
+  const calls: SystemCall[] = [];
+  const begun = new Map<string, { name: string; args: string; start: number }>();
+  for (const [at, line] of text.split('\n').entries()) {
+    const [, thread = '', event = ''] = /^(\d+) +(.*)$/s.exec(line) ?? [];
+    const [, opened, openedArgs] = /^(\w+)\((.*) <unfinished \.\.\.>$/s.exec(event) ?? [];
+    if (opened !== undefined && openedArgs !== undefined) {
+      begun.set(thread, { name: opened, args: openedArgs, start: at });
+      continue;
+    }
+    const [, rest, resumedResult] = /^<\.\.\. \w+ resumed>(.*)\) += (.*)$/s.exec(event) ?? [];
+    const first = begun.get(thread);
+    if (rest !== undefined && resumedResult !== undefined && first !== undefined) {
+      begun.delete(thread);
+      calls.push({ ...first, args: unescapeText(first.args + rest), result: resumedResult, end: at });
+      continue;
+    }
+    const [, name, args, result] = /^(\w+)\((.*)\) += (.*)$/s.exec(event) ?? [];
+    if (name === undefined || args === undefined || result === undefined) continue;
+    calls.push({ name, args: unescapeText(args), result, start: at, end: at });
+  }
+  return calls;
+}
+
+/** The file of a call whose first argument is a descriptor; undefined for a socket. */
+function fileOf({ args }: SystemCall): string | undefined {
+  return /^\d+<(\/[^>]*)>/.exec(args)?.[1];
+}
+
+function unescapeText(text: string): string {
+  return text.replace(/\\(.)/g, (_, character: string) => ({ n: '\n', r: '\r', t: '\t' })[character] ?? character);
 }

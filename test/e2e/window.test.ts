@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aJobFor } from './a-workspace.js';
-import { readFailure } from './failure.js';
+import { readFailure } from './command.js';
 
 /** A zone whose clocks show noon, so that no window of the test is cut by midnight. */
 function zoneAtNoon(): string {

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { aStepForTomorrow, numbersOf, people } from '../e2e/a-job.js';
-import { findPort, openHere } from '../e2e/a-port.js';
 import { aWorkspaceInProcess, type Workspace } from '../e2e/a-workspace.js';
 import { needNginx } from '../e2e/of-the-machine.js';
+import { findPort, openHere } from '../e2e/opened.js';
 import { oneIn } from '../one-in.js';
 
 const ROWS = 120;

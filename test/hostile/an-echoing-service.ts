@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { byArea } from '../../src/domain/areas.js';
-import { openHere } from '../e2e/a-port.js';
+import { openHere } from '../e2e/opened.js';
 import { CREDENTIALS, NUMBER, STEERING } from './canaries.js';
 
 /** How the service answers everything. */

@@ -1,8 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Running } from '../e2e/command.js';
-import { readFailure } from '../e2e/failure.js';
+import { Running, readFailure } from '../e2e/command.js';
 import { oneIn } from '../one-in.js';
 import { aFolder } from '../plan/a-plan.js';
 import { type Manner, startEchoingService } from './an-echoing-service.js';

@@ -5,9 +5,8 @@ import { expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
 import { ERROR_CODE } from '../../src/sandbox/http-answer.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
-import { startUntilDone } from '../e2e/command.js';
+import { readFailure, startUntilDone } from '../e2e/command.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
-import { readFailure } from '../e2e/failure.js';
 import { ownError } from '../service/an-answer.js';
 import { copyExamples, readLedgerOf } from './copied-examples.js';
 

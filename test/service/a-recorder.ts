@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { openHere } from '../e2e/a-port.js';
+import { openHere } from '../e2e/opened.js';
 
 /** A request as it came over the wire. */
 export interface Recorded {

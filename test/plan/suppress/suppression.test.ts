@@ -90,6 +90,11 @@ describe('a suppression list fails closed: the plan is refused for one', () => {
       ...[3, 5, 7, 9, 11].map((line) => expect.stringContaining(`stop-1.csv:${line}: column "mobile"`)),
       'stop-1.csv: and 3 more cells that are not numbers',
     ],
+    ...['24.11.2026', '2026-11-24 10:00'].map((date): [string, string, string] => [
+      `with a date where its numbers stand: ${date}`,
+      `mobile;am\n${aNumber(0)};${date}\n${date};${date}\n`,
+      `stop-1.csv:3: column "mobile" holds ${date}, which is not a number (a date), expected one`,
+    ]),
     [
       'with a row that cannot be read',
       `mobile,name\n${aNumber(0)},Ann\n${aNumber(1)}\n`,
