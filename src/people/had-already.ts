@@ -12,6 +12,7 @@ import { countsDayAlone, type HadLookup, type OpenPeople, sameTextRule } from '.
 import { isDay, nameDay } from '../plan/occurrence.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
+import { describeMemoriesNearby } from './memories-nearby.js';
 import { noteMissing, spanOf } from './missing-people.js';
 import { type CountedState, type PeopleHead, type PersonState, readPeople } from './people-file.js';
 import {
@@ -83,17 +84,15 @@ async function openPeople(
   const directory = peopleDirectoryOf(job, jobDirectory);
   const steps = job.steps.filter((_, index) => listTextsOf(job, index + 1) !== undefined);
   const spanMs = spanOf(job);
-  if (steps.length > 0) {
-    const isNew = job.memory !== undefined && (await readOutputs(files, directory)).length === 0;
-    const made = await noteMissing(files, { job, jobDirectory, spanMs }, nowMs());
-    if (made > 0) onNotice(describeMade(made, directory, isNew));
-  }
+  const made = steps.length === 0 ? 0 : await makeMissing(files, { job, jobDirectory, spanMs }, { nowMs, onNotice });
   const { key, heads: all } = await readPeopleHeads(files, directory);
   const accounts = new Set(job.steps.map(({ kind }) => accountOfKind(job, kind)));
   const isRecent = ({ isOver, sentAt }: PeopleHead) => !isOver || nowMs() - sentAt <= spanMs;
-  const recent = all
-    .map(({ head }) => head)
-    .filter((head) => isRecent(head) && !isSameRun(head, begun?.mark) && accounts.has(head.account));
+  const mayCount = (head: PeopleHead) => isRecent(head) && accounts.has(head.account);
+  // Of one that is about to send, its plan has said so.
+  const isNew = all.length === made && steps.length > 0 && begun === undefined;
+  if (isNew) (await describeMemoriesNearby(files, { job, jobDirectory }, mayCount)).map(onNotice);
+  const recent = all.map(({ head }) => head).filter((head) => mayCount(head) && !isSameRun(head, begun?.mark));
   const others = countsDayAlone(plan) ? await listOtherDays(files, recent, plan) : new Set<PeopleHead>();
   const heads = job.frequency === undefined ? recent.filter((head) => !others.has(head)) : recent;
   const retried =
@@ -112,6 +111,18 @@ async function openPeople(
   const known: KnownPeople = { table, runs, counts, retried, texts };
 
   return () => createHadLookup(known, rules, nowMs());
+}
+
+async function makeMissing(
+  files: Files,
+  owner: Parameters<typeof noteMissing>[1],
+  { nowMs, onNotice }: Pick<Asking, 'nowMs' | 'onNotice'>,
+): Promise<number> {
+  const directory = peopleDirectoryOf(owner.job, owner.jobDirectory);
+  const isNew = owner.job.memory !== undefined && (await readOutputs(files, directory)).length === 0;
+  const made = await noteMissing(files, owner, nowMs());
+  if (made > 0) onNotice(describeMade(made, directory, isNew));
+  return made;
 }
 
 /** All runs but those of the job, and of the day, of a plan. */

@@ -62,6 +62,25 @@ test('a job that names a memory later takes its own runs along, and those only; 
 });
 
 test.each([
+  ['output is another one', 'job.yaml', { output: 'other' }],
+  ['memory is another one, of a job that is renamed', 'job.yaml', { name: 'other', memory: 'shared' }],
+  ['file was moved', 'moved/job.yaml', {}],
+])(
+  'a job whose %s says before it sends whom that does not count, and counts them as it says',
+  async (_what, file, changes) => {
+    const workspace = await aJobFor(people(12));
+    await workspace.run();
+    workspace.write('moved/people.csv', people(12));
+    workspace.change(changes, file);
+    const { stderr } = await workspace.volley('plan', file);
+    const [, memory = ''] = /12 messages in all, .*`memory: (\S+)`/.exec(stderr) ?? [];
+    workspace.change({ ...changes, memory }, file);
+    const { summary } = await workspace.volley('run', file);
+    expect(summary.balance).toMatchObject({ accepted: 0, skipped: 12 });
+  },
+);
+
+test.each([
   ['its files', (workspace: Workspace) => removePeople(workspace)],
   ['all of it', (workspace: Workspace) => rmSync(workspace.path(MEMORY), { recursive: true })],
 ])('what another job of the output directory sent is made again where a memory lost %s', async (_what, lose) => {
