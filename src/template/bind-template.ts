@@ -16,7 +16,6 @@ import {
   showVariable,
 } from './missing.js';
 import type { Piece } from './pieces.js';
-import type { VariableUse } from './walk.js';
 
 /** A template bound to the columns of a file. */
 export interface BoundTemplate {
@@ -30,6 +29,16 @@ export type Rendering = { readonly ok: true; readonly text: string } | RefusedRe
 export interface RefusedRendering extends RenderFault {
   readonly ok: false;
   readonly others: readonly RenderFault[];
+}
+
+/** A name of a template, where it is used. */
+export interface VariableUse {
+  readonly name: string;
+  /** From 1, in the template's own text. */
+  readonly line: number;
+  readonly column: number;
+  /** What is read of it: `{{ name.size }}` gives `['size']`. */
+  readonly properties: readonly unknown[];
 }
 
 /** A parsed template; `pieces` if it can be rendered without LiquidJS. */

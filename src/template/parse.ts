@@ -11,18 +11,18 @@ import {
   type Template as LiquidTemplate,
   type Tag,
   TypeGuards,
+  toValueSync,
   Value,
 } from 'liquidjs';
 import { countOf } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
 import { suggestNearest } from '../domain/suggest.js';
 import type { Columns } from '../normalize/columns.js';
-import { type BoundTemplate, bindColumns, renderConstant } from './bind-template.js';
+import { type BoundTemplate, bindColumns, renderConstant, type VariableUse } from './bind-template.js';
 import { findBadDirective } from './date.js';
 import { findBadInputFormat } from './date-input.js';
 import { dateFilter, MissingCell, passMissing } from './missing.js';
 import { compilePieces } from './pieces.js';
-import { listValues, listVariableUses, type VariableUse, walkNodes } from './walk.js';
 
 /**
  * A message text with variables, in Liquid. It is parsed, bound to the columns of a file, and rendered row by row.
@@ -173,6 +173,35 @@ function findDateProblem({ initial, filters }: Value): Omit<Problem, 'where'> | 
     (TypeGuards.isQuotedToken(format) ? findBadDirective(format.content) : undefined) ??
     (TypeGuards.isQuotedToken(input) ? findBadInputFormat(input.content) : undefined);
   return wrong === undefined ? undefined : { message: `Cannot use the date filter in the template: ${wrong}` };
+}
+
+/** Every node of a parsed template, those inside conditions and loops included, in the order of the text. */
+function* walkNodes(nodes: readonly LiquidTemplate[]): Generator<LiquidTemplate> {
+  for (const node of nodes) {
+    yield node;
+    if (node.children !== undefined) yield* walkNodes(toValueSync(node.children(false, true)) as LiquidTemplate[]);
+  }
+}
+
+/** Every filtered expression that a node holds itself. */
+function* listValues(node: LiquidTemplate): Generator<Value> {
+  for (const argument of node.arguments?.() ?? []) {
+    if (argument instanceof Value) yield argument;
+  }
+}
+
+/** Every use of a name that the template does not define itself, so that it must be a column. */
+export function listVariableUses(engine: Liquid, nodes: LiquidTemplate[]): VariableUse[] {
+  const { globals } = engine.analyzeSync(nodes, { partials: false });
+  return Object.values(globals)
+    .flat()
+    .map(({ segments, location }) => ({
+      name: String(segments[0]),
+      line: location.row,
+      column: location.col,
+      properties: segments.slice(1),
+    }))
+    .sort((left, right) => left.line - right.line || left.column - right.column);
 }
 
 /** Tags that a message has no use for, or that reach for files: what to say instead of "no such tag". */

@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Cell } from '../../src/domain/row.js';
 import { Columns } from '../../src/normalize/columns.js';
 import { type BoundTemplate, bindColumns } from '../../src/template/bind-template.js';
-import { createEngine } from '../../src/template/parse.js';
+import { createEngine, listVariableUses } from '../../src/template/parse.js';
 import { compilePieces } from '../../src/template/pieces.js';
-import { listVariableUses } from '../../src/template/walk.js';
 import { runsOf } from '../one-in.js';
 import { renderRow } from './render-row.js';
 

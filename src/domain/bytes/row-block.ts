@@ -56,7 +56,7 @@ export class ByteCells {
 
   /** '' for a cell that the row lacks. */
   cell(column: number): string {
-    return unescapeJson(this.#toString(this.startOf(column), this.endOf(column)));
+    return unescapeJson(this.bytes.toString('utf8', this.startOf(column), this.endOf(column)));
   }
 
   /** The first byte of a cell; undefined where it is empty. */
@@ -75,11 +75,7 @@ export class ByteCells {
   }
 
   get texts(): string[] {
-    return this.#width === 0 ? [] : parseCells(this.#toString(this.start, this.end));
-  }
-
-  #toString(start: number, end: number): string {
-    return this.bytes.toString('utf8', start, end);
+    return this.#width === 0 ? [] : JSON.parse(this.bytes.toString('utf8', this.start, this.end));
   }
 }
 
@@ -96,9 +92,4 @@ export function listRecords(block: RowBlock): SourceRecord[] {
     const row = block.rows[index] as number;
     return { cells: cells.texts, line, row, fault: block.faults.get(index), ownId: block.ownIds.get(index) };
   });
-}
-
-function parseCells(json: string): string[] {
-  // Without a backslash, no quote stands in a cell: then those around and between the cells are all there are.
-  return json === '[]' || json.includes('\\') ? JSON.parse(json) : json.slice(BEFORE_CELLS, -BEFORE_CELLS).split('","');
 }

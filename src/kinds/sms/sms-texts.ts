@@ -15,7 +15,7 @@ export function createTextDigest(source = ''): (text: string) => number {
   return (text) => crc32(JSON.stringify(text.trimEnd()), ofSender);
 }
 
-/** A batch as it is planned (sms-planner.ts): its messages share a text, or each has its own. */
+/** A batch as it is planned (sms.ts): its messages share a text, or each has its own. */
 interface Batch {
   readonly template: { readonly source?: string; readonly text?: string };
   readonly messages: readonly { readonly destination: string; readonly text?: string }[];

@@ -24,12 +24,6 @@ export function explainRefusal(value: string, country: string | undefined): Refu
   return explainNumberFormat(value, country) ?? explainNumber(value, readDigits(value), country);
 }
 
-/** The same, faster, for digits and plain punctuation, to which most format rules cannot apply. */
-export function explainDigits(value: string, country: string | undefined): RefusedNumber {
-  const digits = value.replace(/\D+/g, '');
-  return explainPlaceholder(value, digits) ?? explainNumber(value, digits, country);
-}
-
 /**
  * The fault of the country that a row names for its number, whatever the number's own faults; undefined without a
  * country, or if the number has a +.
@@ -181,7 +175,7 @@ function explainOverlong(value: string): RefusedNumber | undefined {
   return refuse('not-a-number', `The cell has ${value.length} characters, far more than a phone number.`);
 }
 
-export function explainPlaceholder(value: string, digits: string): RefusedNumber | undefined {
+function explainPlaceholder(value: string, digits: string): RefusedNumber | undefined {
   const isWord = PLACEHOLDERS.has(value.toLowerCase());
   const isFiller =
     /^[+\d\s().-]+$/.test(value) && (/^0+$/.test(digits) || /^(\d)\1{6,}$/.test(digits) || digits === '123456789');

@@ -1,13 +1,7 @@
 import type { ByteCells } from '../../domain/bytes/row-block.js';
-import { explainDigits, explainRefusal } from './explain-number.js';
+import { explainRefusal } from './explain-number.js';
 import { type NumberDigits, readFast } from './number-fast.js';
-import {
-  type AcceptedNumber,
-  acceptByLibrary,
-  type RefusedNumber,
-  trimApostrophe,
-  trimNumber,
-} from './number-library.js';
+import { type AcceptedNumber, acceptByLibrary, type RefusedNumber, trimNumber } from './number-library.js';
 
 export type NumberResult = AcceptedNumber | RefusedNumber;
 
@@ -20,7 +14,7 @@ export type NumberResult = AcceptedNumber | RefusedNumber;
  */
 export function normalizeNumber(text: string, country: string | undefined): NumberResult {
   const read = readFast(text, country);
-  if (read === 'refused') return explainDigits(trimApostrophe(text.trim()), country);
+  if (read === 'refused') return explainRefusal(trimNumber(text), country);
   if (read === undefined) return normalizeByLibrary(text, country);
   return { ok: true, e164: `+${read.digits}`, country: read.country };
 }

@@ -6,7 +6,7 @@ import type { InputFile } from '../../input/inputs.js';
 import { isRowStep, type Job, type RowStep, type Step, type SuppressionLists } from '../../job/job.js';
 import { planIdOf } from '../../kinds/ids.js';
 import { areasOf } from '../../kinds/kinds.js';
-import { boundBatch } from '../../kinds/sms/sms-planner.js';
+import { boundBatch } from '../../kinds/sms/sms.js';
 import { accountOf } from '../format/account-of.js';
 import { type DigestedInput, digestFile, nameInput, type PlanDeps, STANDARD_INPUT } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
