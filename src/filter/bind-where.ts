@@ -7,9 +7,8 @@ import type { Columns } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { maskCell } from '../normalize/mask.js';
 import { compileCountryTest, type StepNumbers } from './compile-country-test.js';
-import { compileTest } from './compile-test.js';
+import { type CompiledTest, compileTest } from './compile-test.js';
 import { describeCondition } from './describe-condition.js';
-import type { CompiledTest } from './read-cell.js';
 
 /** Says of the rows of one file why they do not take part; undefined of those that do. */
 export interface RowFilter {

@@ -5,7 +5,7 @@ import type { RowStep } from '../job/job.js';
 import { kindOf } from '../kinds/kinds.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { type NumberColumn, normalizeCell } from '../normalize/number/number.js';
-import type { CompiledTest } from './read-cell.js';
+import type { CompiledTest } from './compile-test.js';
 
 /** Which column of a step has the numbers that it sends to, and in which country those without + are read. */
 export interface StepNumbers {

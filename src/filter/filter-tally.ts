@@ -5,8 +5,8 @@ import { findColumn } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { asCountry, describeOmitted } from './bind-where.js';
 import { readCountry, type StepNumbers } from './compile-country-test.js';
+import { foldText } from './compile-test.js';
 import { describeCondition } from './describe-condition.js';
-import { foldText } from './read-cell.js';
 
 /** A condition of `where`, the rows that it left out, and the commonest of their cells. */
 export interface FilterFigures {

@@ -1,6 +1,5 @@
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
-import { readRequests } from '../plan/format/planned-files.js';
-import { readRows } from '../plan/format/planned-rows.js';
+import { readRequests, readRows } from '../plan/format/planned-files.js';
 import type { Files } from '../storage/files.js';
 import { type ChosenRows, RowChooser } from './choose-rows.js';
 import { type PreviewedRow, PreviewedRows } from './previewed-rows.js';

@@ -3,7 +3,7 @@ import { TextBuffer } from '../domain/bytes/text-buffer.js';
 import { listNotReplaced, PLACE_COLUMNS, RECEIPT_COLUMNS } from '../domain/output-columns.js';
 import { joinColumns, spreadCells } from '../plan/columns/bind-columns.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
-import { readPlannedRows } from '../plan/format/planned-rows.js';
+import { readPlannedRows } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { type Billed, BilledTally } from '../prices/billed-tally.js';
 import { formatDecimal } from '../prices/decimal.js';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { InternalError } from '../domain/errors.js';
 import { messageIdPrefix, readMessageIndex } from '../kinds/ids.js';
 import { type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
-import { readPlannedRows } from '../plan/format/planned-rows.js';
+import { readPlannedRows } from '../plan/format/planned-files.js';
 import type { Files, ReadFile } from '../storage/files.js';
 import { ReadWindow } from '../storage/read-window.js';
 import { splitLines } from '../storage/split-lines.js';

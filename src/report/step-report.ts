@@ -6,8 +6,7 @@ import type { OutcomePlace, RowStatusView } from '../journal/row-status/row-stat
 import { kindOf } from '../kinds/kinds.js';
 import type { RowOutcome } from '../kinds/step-kind.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
-import { assertPlanWhole, readRowBatches } from '../plan/format/planned-files.js';
-import type { PlannedRowLine } from '../plan/format/planned-rows.js';
+import { assertPlanWhole, type PlannedRowLine, readRowBatches } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { createNaming } from '../plan/reimport/named-rows.js';
 import { AcceptedCost, type StepCostSummary } from '../prices/billed-tally.js';

@@ -12,7 +12,7 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
-import { readPlannedRows } from '../plan/format/planned-rows.js';
+import { readPlannedRows } from '../plan/format/planned-files.js';
 import { sumHeld } from '../plan/had-lookup.js';
 import { chooseLists } from '../plan/suppress/list-suppression.js';
 import { sumBilled } from '../prices/billed-tally.js';

@@ -13,7 +13,7 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { formatRowId, planIdInstead, planIdOf } from '../kinds/ids.js';
 import { Columns } from '../normalize/columns.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, type RetryOf } from '../plan/format/plan-file.js';
-import { countLeftOut, isLeftOut } from '../plan/format/planned-rows.js';
+import { countLeftOut, isLeftOut } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { makeRetryPlan } from '../plan/make-retry-plan.js';

@@ -7,7 +7,7 @@ import { DEFAULT_READ_LIMITS } from '../job/schema/written-input.js';
 import { messageIdPrefix, readMessageIndex } from '../kinds/ids.js';
 import { findColumn } from '../normalize/columns.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import { readPlannedRows } from '../plan/format/planned-rows.js';
+import { readPlannedRows } from '../plan/format/planned-files.js';
 import type { InputReader } from '../plan/plan-deps.js';
 import type { RunRows } from '../report/read-run-rows.js';
 import { decideByStates } from '../report/receipt.js';

@@ -10,9 +10,6 @@ const GSM7_PART = 153;
 const UCS2_SINGLE = 70;
 const UCS2_PART = 67;
 
-/** Anything but characters of ASCII that are one septet each. Most texts have no other, and are searched in half the time of a loop. */
-const NEEDS_LOOK = /[^\n\r -Z_a-z]/;
-
 export interface SegmentCount {
   readonly encoding: 'GSM7' | 'UCS2';
   /** Parts that the message is billed as; 0 for an empty text. */
@@ -30,7 +27,7 @@ export interface SegmentCount {
  * GSM-7 is counted as UCS-2 even where `GSM7` is asked for (`checkText` refuses that text).
  */
 export function countSegments(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2'): SegmentCount {
-  const septets = NEEDS_LOOK.test(text) ? countSeptets(text) : text.length;
+  const septets = countSeptets(text);
   if (septets === undefined) return countUcs2(text, listUcs2Characters(text));
   if (encoding === 'UCS2') return countUcs2(text, undefined);
   const segments = septets <= GSM7_SINGLE ? Math.min(septets, 1) : countGsm7Parts(text);

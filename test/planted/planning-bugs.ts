@@ -83,7 +83,7 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a number that may be 1234 or 1.234 is compared as one of them',
-    file: 'src/filter/read-cell.ts',
+    file: 'src/filter/compile-test.ts',
     find: '(AMBIGUOUS.test(text.trim()) ? undefined : readNumber(text))',
     replace: 'readNumber(text)',
     tests: ['test/filter/bind-where.test.ts'],

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { sumOf } from '../../domain/count-of.js';
 import type { UserError } from '../../domain/errors.js';
+import { isLeftOutCode, LEFT_OUT_CODES } from '../../domain/row-codes.js';
 import type { Files, ReadFile } from '../../storage/files.js';
 import { readWholeLines, splitLines } from '../../storage/split-lines.js';
 import { openUnpacked, packedFile } from './packed-file.js';
@@ -29,6 +31,33 @@ export async function* readRowBatches(files: Files, directory: string, step: Pla
   } finally {
     await file.close();
   }
+}
+
+export type PlannedRowLine = Extract<RowLine, { state: 'planned' }>;
+
+/** The rows of a step that a plan sends, in their order, each with its index among them. */
+export async function* readPlannedRows(
+  files: Files,
+  directory: string,
+  planned: PlannedStep,
+): AsyncGenerator<{ index: number; row: PlannedRowLine }> {
+  let index = 0;
+  for await (const row of readRows(files, directory, planned))
+    if (row.state === 'planned') yield { index: index++, row };
+}
+
+/** Whether a plan omitted a row for now: a retry may take it. */
+export function isLeftOut(row: RowLine): row is Extract<RowLine, { state: 'skipped' }> {
+  return row.state === 'skipped' && isLeftOutCode(row.skip.code);
+}
+
+export function countLeftOut({ skips }: Pick<PlannedStep, 'skips'>): number {
+  return sumOf(LEFT_OUT_CODES.map((code) => skips[code] ?? 0));
+}
+
+/** All rows of a step, in the order of their file. */
+export async function* readRows(files: Files, directory: string, planned: PlannedStep): AsyncGenerator<RowLine> {
+  for await (const batch of readRowBatches(files, directory, planned)) yield* batch;
 }
 
 /** The requests of a step, in their order; none where it has none. */

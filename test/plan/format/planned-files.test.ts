@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeRequestLine, encodeRequestLine } from '../../../src/plan/format/plan-file.js';
-import { assertPlanWhole } from '../../../src/plan/format/planned-files.js';
-import { readPlannedRows } from '../../../src/plan/format/planned-rows.js';
+import { assertPlanWhole, readPlannedRows } from '../../../src/plan/format/planned-files.js';
 import { RowPlaces, readRowsOfOthers } from '../../../src/plan/reimport/named-rows.js';
 import { writeReport } from '../../../src/report/write-report.js';
 import { aRun, aScriptedService } from '../../run/a-run.js';
