@@ -1,8 +1,9 @@
+import type { TextBuffer } from '../domain/bytes/text-buffer.js';
 import type { RowOutcomes, Verdict } from '../domain/row.js';
 import type { RowStep } from '../job/job.js';
 import type { Response } from '../service/answer.js';
 import { inDoubt } from './outcomes.js';
-import type { DraftText, RequestPart, RowDraft, RowPlanner, StepKind } from './step-kind.js';
+import type { RequestPart, RowDraft, RowPlanner, StepKind } from './step-kind.js';
 
 /** A kind with one row a request, whose fragment is the body. */
 interface OneRowKind<S extends RowStep> extends Omit<StepKind<S>, 'createPlanner' | 'splitBody' | 'readOutcomes'> {
@@ -43,11 +44,12 @@ export function readNumberOf(e164: string | undefined): number | undefined {
 
 /** The draft of a row that is a request of its own, and no message. */
 export function draftRequest(
-  text: DraftText,
+  text: TextBuffer,
   body: object,
   { facts = [], ...draft }: Pick<RowDraft, 'number' | 'country'> & { facts?: readonly string[] },
 ): RowDraft {
-  text.fragment.append(JSON.stringify(body));
-  text.facts.append(facts.map((fact) => JSON.stringify(fact)).join());
-  return draft;
+  text.append(JSON.stringify(body));
+  const factsAt = text.length;
+  text.append(facts.map((fact) => JSON.stringify(fact)).join());
+  return { ...draft, factsAt };
 }

@@ -142,21 +142,16 @@ export interface PlannedRowFacts {
 }
 
 /**
- * Makes the draft of a row from its cells alone, and appends its texts where it is not refused. Stateless: a row has the same draft
- * wherever and whenever it is made, so that a thread can make them ahead.
+ * Makes the draft of a row from its cells alone. Where it is not refused, appends JSON text: what the row adds to the body, up to its index
+ * (`RowPlanner.indexed`), and behind that its facts. Stateless: a row has the same draft wherever and whenever it is made, so that a thread
+ * can make them ahead.
  */
-export type DraftRow = (cells: ByteCells, text: DraftText) => RowDraft;
-
-/** The texts of a planned row. */
-export interface DraftText {
-  /** JSON text: what the row adds to the body, up to its index (`RowPlanner.indexed`). */
-  readonly fragment: TextBuffer;
-  /** Kept in the plan for the results: strings of JSON, with commas between them. */
-  readonly facts: TextBuffer;
-}
+export type DraftRow = (cells: ByteCells, text: TextBuffer) => RowDraft;
 
 /** Plain data. */
 export interface RowDraft {
+  /** Where its facts begin in the text, which the plan keeps for the results: strings, with commas between them. Absent where it was refused. */
+  readonly factsAt?: number;
   /** Why the row is not sent. Where there is a number, that a suppression list has it takes precedence. */
   readonly refusal?: RowRefusal | undefined;
   /** Its E.164 digits, exactly: there are 15 at most. */

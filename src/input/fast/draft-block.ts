@@ -1,6 +1,6 @@
 import { ByteCells, type RowBlock } from '../../domain/bytes/row-block.js';
 import { TextBuffer } from '../../domain/bytes/text-buffer.js';
-import { type DraftRow, type DraftText, type RowRefusal, reject } from '../../kinds/step-kind.js';
+import { type DraftRow, type RowDraft, type RowRefusal, reject } from '../../kinds/step-kind.js';
 
 /** Drafts of the rows of a block as bytes, which pass between threads and into a plan unchanged. */
 export interface DraftBlock {
@@ -10,9 +10,10 @@ export interface DraftBlock {
   readonly segments: Uint8Array<ArrayBuffer>;
   /** Of each row's segments, what UCS-2 adds. */
   readonly extraParts: Uint8Array<ArrayBuffer>;
-  readonly fragments: Texts;
-  /** JSON without brackets. */
-  readonly facts: Texts;
+  /** In UTF-8, row by row what it adds to the body and its facts: where these begin, and where they end. A refused row has none. */
+  readonly texts: Uint8Array<ArrayBuffer>;
+  readonly factsAt: Uint32Array<ArrayBuffer>;
+  readonly ends: Uint32Array<ArrayBuffer>;
   /** Of each row the two letters of its country; 0 where there is none. */
   readonly countries: Uint16Array<ArrayBuffer>;
   /** By the row's index in the block: the characters that force UCS-2, those that were replaced in its text, its group of hours. */
@@ -23,14 +24,8 @@ export interface DraftBlock {
   readonly refusals: ReadonlyMap<number, RowRefusal>;
 }
 
-/** A text of UTF-8 for each row, one behind the other; an empty one for a row that was refused. */
-export interface Texts {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly ends: Uint32Array<ArrayBuffer>;
-}
-
 /** Reused for every block: allocating takes longer than filling. */
-const text: DraftText = { fragment: new TextBuffer(), facts: new TextBuffer() };
+const text = new TextBuffer();
 
 /** A row that cannot be read has no draft: it is refused for its fault. */
 export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
@@ -39,36 +34,34 @@ export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
   const numbers = new Float64Array(count);
   const segments = new Uint8Array(count);
   const extraParts = new Uint8Array(count);
-  const fragmentEnds = new Uint32Array(count);
-  const factsEnds = new Uint32Array(count);
+  const factsAt = new Uint32Array(count);
+  const ends = new Uint32Array(count);
   const countries = new Uint16Array(count);
   const [ucs2, replaced, hours] = [new Map<number, string>(), new Map<number, string>(), new Map<number, string>()];
   const refusals = new Map<number, RowRefusal>();
   for (const [index, fault] of block.faults) refusals.set(index, reject(fault));
-  text.fragment.clear();
-  text.facts.clear();
+  text.clear();
   for (let index = 0; index < count; index += 1) {
     cells.row = index;
-    if (!block.faults.has(index)) {
-      const draft = draftRow(cells, text);
-      if (draft.refusal !== undefined) refusals.set(index, draft.refusal);
-      numbers[index] = draft.number ?? 0;
-      segments[index] = draft.segments ?? 0;
-      extraParts[index] = draft.extraParts ?? 0;
-      countries[index] = packCountry(draft.country);
-      if (draft.forcesUcs2 !== undefined) ucs2.set(index, draft.forcesUcs2);
-      if (draft.replaced !== undefined) replaced.set(index, draft.replaced);
-      if (draft.hours !== undefined) hours.set(index, draft.hours);
-    }
-    fragmentEnds[index] = text.fragment.length;
-    factsEnds[index] = text.facts.length;
+    const draft: RowDraft = block.faults.has(index) ? {} : draftRow(cells, text);
+    if (draft.refusal !== undefined) refusals.set(index, draft.refusal);
+    factsAt[index] = draft.factsAt ?? text.length;
+    numbers[index] = draft.number ?? 0;
+    segments[index] = draft.segments ?? 0;
+    extraParts[index] = draft.extraParts ?? 0;
+    countries[index] = packCountry(draft.country);
+    if (draft.forcesUcs2 !== undefined) ucs2.set(index, draft.forcesUcs2);
+    if (draft.replaced !== undefined) replaced.set(index, draft.replaced);
+    if (draft.hours !== undefined) hours.set(index, draft.hours);
+    ends[index] = text.length;
   }
   return {
     numbers,
     segments,
     extraParts,
-    fragments: { bytes: text.fragment.copy(), ends: fragmentEnds },
-    facts: { bytes: text.facts.copy(), ends: factsEnds },
+    texts: text.copy(),
+    factsAt,
+    ends,
     countries,
     ucs2,
     replaced,

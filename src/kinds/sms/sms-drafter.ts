@@ -11,7 +11,7 @@ import type { RenderFault } from '../../template/missing.js';
 import { parseTemplate } from '../../template/parse.js';
 import type { SegmentCount } from '../../template/segments.js';
 import { appendDestination, appendNumber, bindNumber } from '../row-number.js';
-import { type DraftRow, type DraftText, type RowDraft, reject } from '../step-kind.js';
+import { type DraftRow, type RowDraft, reject } from '../step-kind.js';
 
 /** The text of a template without variables, which the rows share; undefined where each has its own. Throws UserError 'bad-job' for an invalid template. */
 export function findSharedText({ template: { text, smartReplace } }: SmsStep): string | undefined {
@@ -51,14 +51,13 @@ export function bindSms(step: SmsStep, columns: Columns): DraftRow {
     return check(text);
   };
   const shared = template.constant === undefined ? undefined : check(replaceIn(template.constant, smartReplace));
-  return (cells, draft) => {
-    const { fragment } = draft;
+  return (cells, fragment) => {
     const start = fragment.length;
     const number = readNumber(cells);
     if ('digits' in number) appendDestination(fragment, number.digits);
     if (shared === undefined) fragment.appendShort(',"text":');
     const text = shared ?? writeText(cells, fragment);
-    if ('digits' in number && 'count' in text) return endMessage(number, text.count, draft, text.replaced);
+    if ('digits' in number && 'count' in text) return endMessage(number, text, fragment);
     fragment.endAt(start);
     if (!('digits' in number)) return refuseRow(undefined, [...number, ...('count' in text ? [] : text)]);
     return refuseRow(number, text as readonly [Rejection, ...Rejection[]]);
@@ -85,16 +84,17 @@ function rejectRendering(rendering: RefusedRendering): [Rejection, ...Rejection[
 
 function endMessage(
   { digits, country }: NumberDigits,
-  { segments, extraParts, ucs2Characters: forcesUcs2 }: Omit<SegmentCount, 'encoding' | 'units'>,
-  { facts }: DraftText,
-  replaced: string | undefined,
+  { count, replaced }: Extract<CheckedText, { readonly count: SegmentCount }>,
+  text: TextBuffer,
 ): RowDraft {
-  appendNumber(facts, digits);
-  facts.appendShort(',"');
-  facts.appendInteger(segments);
-  facts.appendShort('"');
-  if (replaced !== undefined) facts.append(`,${JSON.stringify(replaced)}`);
-  return { number: digits, country, segments, extraParts, forcesUcs2, replaced };
+  const { segments, extraParts, ucs2Characters: forcesUcs2 } = count;
+  const factsAt = text.length;
+  appendNumber(text, digits);
+  text.appendShort(',"');
+  text.appendInteger(segments);
+  text.appendShort('"');
+  if (replaced !== undefined) text.append(`,${JSON.stringify(replaced)}`);
+  return { number: digits, country, segments, extraParts, forcesUcs2, replaced, factsAt };
 }
 
 /** With all its faults; that of a number comes first. */

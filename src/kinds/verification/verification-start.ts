@@ -53,17 +53,18 @@ function bind(step: VerificationStartStep, columns: Columns): DraftRow {
   const shared = JSON.stringify({ brand, template, codeLength, codeValidity, resendingInterval, resetSession, sms });
   const index = columns.find(destination, 'destination');
   const read = bindNumber({ column: destination, index }, step.input, columns);
-  return (cells, { fragment, facts }) => {
+  return (cells, text) => {
     const number = read(cells);
     if (!('digits' in number)) {
       const [fault, ...others] = number;
       return { refusal: reject(joinFaults(fault, others)) };
     }
     const { digits, country } = number;
-    appendDestination(fragment, digits);
-    fragment.append(`,${shared.slice(1)}`);
-    appendNumber(facts, digits);
-    return { number: digits, country, segments: 1 };
+    appendDestination(text, digits);
+    text.append(`,${shared.slice(1)}`);
+    const factsAt = text.length;
+    appendNumber(text, digits);
+    return { number: digits, country, segments: 1, factsAt };
   };
 }
 

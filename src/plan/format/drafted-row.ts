@@ -1,7 +1,7 @@
 import { ByteCells } from '../../domain/bytes/row-block.js';
 import { TextBuffer } from '../../domain/bytes/text-buffer.js';
 import type { Rejection } from '../../domain/row.js';
-import { type DraftBlock, draftBlock, type Texts, unpackCountry } from '../../input/fast/draft-block.js';
+import { type DraftBlock, draftBlock, unpackCountry } from '../../input/fast/draft-block.js';
 import type { ReadBlock } from '../../input/record-reader.js';
 import type { DraftedRow, DraftRow, RowRefusal } from '../../kinds/step-kind.js';
 
@@ -87,22 +87,33 @@ export class DraftedRows implements DraftedRow, RowBytes {
   }
 
   get fragment(): Buffer {
-    return bytesOf(this.#drafts.fragments, this.index);
+    return Buffer.from(this.#drafts.texts.buffer, this.#start, this.#factsAt - this.#start);
   }
 
   get facts(): readonly string[] {
-    return JSON.parse(`[${bytesOf(this.#drafts.facts, this.index)}]`);
+    return JSON.parse(`[${Buffer.from(this.#drafts.texts.buffer, this.#factsAt, this.#end - this.#factsAt)}]`);
   }
 
   appendFragment(text: TextBuffer): void {
-    appendText(text, this.#drafts.fragments, this.index);
+    text.appendBytes(this.#drafts.texts, this.#start, this.#factsAt);
   }
 
   appendFacts(text: TextBuffer): void {
-    const { ends } = this.#drafts.facts;
-    if (startOf(ends, this.index) === ends[this.index]) return;
+    if (this.#factsAt === this.#end) return;
     text.appendShort(',');
-    appendText(text, this.#drafts.facts, this.index);
+    text.appendBytes(this.#drafts.texts, this.#factsAt, this.#end);
+  }
+
+  get #start(): number {
+    return this.index === 0 ? 0 : (this.#drafts.ends[this.index - 1] as number);
+  }
+
+  get #factsAt(): number {
+    return this.#drafts.factsAt[this.index] as number;
+  }
+
+  get #end(): number {
+    return this.#drafts.ends[this.index] as number;
   }
 
   appendCells(text: TextBuffer): void {
@@ -133,17 +144,4 @@ export function keepRow(row: RowBytes): RowBytes {
     appendFacts: (text) => text.appendBytes(bytes, facts, cells),
     appendCells: (text) => text.appendBytes(bytes, cells),
   };
-}
-
-function bytesOf({ bytes, ends }: Texts, index: number): Buffer {
-  const start = startOf(ends, index);
-  return Buffer.from(bytes.buffer, start, (ends[index] as number) - start);
-}
-
-function appendText(text: TextBuffer, { bytes, ends }: Texts, index: number): void {
-  text.appendBytes(bytes, startOf(ends, index), ends[index] as number);
-}
-
-function startOf(ends: Uint32Array, index: number): number {
-  return index === 0 ? 0 : (ends[index - 1] as number);
 }

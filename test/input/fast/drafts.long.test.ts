@@ -128,7 +128,6 @@ describe('rows that are drafted in a thread', () => {
 });
 
 /** Bytes are compared sooner as a text. */
-function tell({ fragments, facts, ...others }: DraftBlock) {
-  const texts = [fragments, facts].map(({ bytes, ends }) => ({ bytes: Buffer.from(bytes).toString('utf8'), ends }));
-  return { ...others, texts };
+function tell({ texts, ...others }: DraftBlock) {
+  return { ...others, texts: Buffer.from(texts).toString('utf8') };
 }

@@ -25,9 +25,9 @@ function bind(changes: Partial<ContactsStep> = {}, names = columns) {
     new Columns(names),
   );
   return (cells: readonly Cell[]) => {
-    const text = { fragment: new TextBuffer(), facts: new TextBuffer() };
+    const text = new TextBuffer();
     const draft = draftRow(aByteRow(cells), text);
-    return { ...draft, body: Buffer.from(text.fragment.copy()).toString() };
+    return { ...draft, body: text.textFrom(0) };
   };
 }
 
