@@ -1,3 +1,4 @@
+import { sumOf } from '../domain/count-of.js';
 import { spellOut } from './header-words.js';
 import { listFilled, type SampledRows } from './sampled-rows.js';
 
@@ -54,7 +55,7 @@ function readValues(
   const cells = listFilled(sample, index).map((cell) => cell.trim().toLowerCase());
   const allowing = countWords(cells, isRefusal ? NO : YES);
   const refusing = countWords(cells, isRefusal ? YES : NO);
-  if (sum(allowing) + sum(refusing) < cells.length / 2 || cells.length === 0) return undefined;
+  if (sumOf(allowing.values()) + sumOf(refusing.values()) < cells.length / 2 || cells.length === 0) return undefined;
   const column = sample.columns[index] ?? '';
   const blank = sample.rows.length - cells.length;
   const [[value, rows] = [undefined, 0]] = [...allowing].toSorted((a, b) => b[1] - a[1]);
@@ -66,10 +67,6 @@ function countWords(cells: readonly string[], words: readonly string[]): Map<str
   const counts = new Map<string, number>();
   for (const cell of cells) if (words.includes(cell)) counts.set(cell, (counts.get(cell) ?? 0) + 1);
   return counts;
-}
-
-function sum(counts: ReadonlyMap<string, number>): number {
-  return [...counts.values()].reduce((total, count) => total + count, 0);
 }
 
 /** Files that name those who must not be written to, as tools and people call them. */

@@ -5,10 +5,8 @@ import type { RowRefusal } from '../../kinds/step-kind.js';
 import type { RowBytes } from './drafted-row.js';
 import { planDamaged } from './sealed-json.js';
 
-export type RowLine = RowHead & { readonly cells: readonly Cell[] };
-
-/** A row's line without its cells. */
-export type RowHead = {
+export type RowLine = {
+  readonly cells: readonly Cell[];
   readonly file: number;
   readonly line: number;
   readonly row: number;
@@ -27,7 +25,7 @@ export type RowHead = {
 );
 
 /** Where a row stands; `file` is the index of its file. */
-export type RowPlace = Pick<RowHead, 'file' | 'line' | 'row' | 'from'>;
+export type RowPlace = Pick<RowLine, 'file' | 'line' | 'row' | 'from'>;
 
 export interface PlannedPlace extends RowPlace {
   /** The index of its group where its step has prices (step-cost.ts). */

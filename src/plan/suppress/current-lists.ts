@@ -12,6 +12,7 @@ import { digestFile, type PlanDeps, STANDARD_INPUT } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
 import { keyOfLists, listSuppression } from './list-suppression.js';
 import { readListed } from './suppression.js';
+import { listNumbers } from './suppression-columns.js';
 
 /** A list of a step, by file. */
 interface WatchedList extends ListedStep {
@@ -162,14 +163,7 @@ export class CurrentLists {
     if (digest.sha256 !== list.sha256) {
       const columns = await readListed({ file, ...digest, lists }, input, { deps: this.#deps, problems });
       if (!problems.isEmpty) return;
-      this.#add(
-        list,
-        columns.flatMap(({ international, national, otherReadings }) => [
-          ...international,
-          ...national,
-          ...otherReadings,
-        ]),
-      );
+      this.#add(list, columns.flatMap(listNumbers));
     }
     // Lines behind the digest may be read twice, which changes nothing.
     list.sha256 = digest.sha256;

@@ -1,3 +1,4 @@
+import { sumOf } from '../../domain/count-of.js';
 import type { SuppressionColumn } from './suppression-columns.js';
 
 /** 8 bytes each. */
@@ -20,7 +21,7 @@ export class KnownLists {
     this.#lists.delete(key);
     this.#lists.set(key, columns);
     const counts = [...this.#lists].map(([each, of]) => [each, countNumbers(of)] as const);
-    let left = counts.reduce((sum, [, count]) => sum + count, 0);
+    let left = sumOf(counts.map(([, count]) => count));
     for (const [each, count] of counts) {
       if (left <= MOST_NUMBERS) return;
       this.#lists.delete(each);
@@ -30,9 +31,9 @@ export class KnownLists {
 }
 
 function countNumbers(columns: readonly SuppressionColumn[]): number {
-  return columns.reduce(
-    (sum, { international, national, otherReadings }) =>
-      sum + international.length + national.length + otherReadings.length,
-    0,
+  return sumOf(
+    columns.map(
+      ({ international, national, otherReadings }) => international.length + national.length + otherReadings.length,
+    ),
   );
 }

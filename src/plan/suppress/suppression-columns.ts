@@ -34,6 +34,16 @@ export interface SuppressionColumn {
   readonly places: { readonly line: number; readonly shown: string; readonly code: NumberCode | 'date' }[];
 }
 
+export function createColumn(name: string, international: number[] = []): SuppressionColumn {
+  const lists = { international, national: [], otherReadings: [], places: [] };
+  return { name, ...lists, marked: 0, unreadable: 0, damaged: 0, withoutCountry: 0 };
+}
+
+/** All that it may mean. */
+export function listNumbers({ international, national, otherReadings }: SuppressionColumn): number[] {
+  return [...international, ...national, ...otherReadings];
+}
+
 /** What a row says of the country of its numbers, and what the job says of those of the list. */
 interface ListCountry {
   readonly ofRow: string;
@@ -59,14 +69,7 @@ export class SuppressionColumns {
       if (cell === undefined || cell.trim() === '' || (only !== undefined && index !== only)) continue;
       const name = names[index] ?? '';
       if (only === undefined && isResultColumn(name) && name !== DESTINATION_COLUMN) continue;
-      const none = { marked: 0, unreadable: 0, damaged: 0, withoutCountry: 0, otherReadings: [] };
-      const column = remember(this.#columns, index, () => ({
-        ...none,
-        name,
-        international: [],
-        national: [],
-        places: [],
-      }));
+      const column = remember(this.#columns, index, () => createColumn(name));
       this.#addCell(column, { cell, line }, country);
     }
   }

@@ -13,7 +13,7 @@ import type { SuppressionInput } from '../format/plan-file.js';
 import type { DigestedInput, PlanDeps } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
 import { keyOfLists, type SuppressionFile } from './list-suppression.js';
-import { explainUnreadable, type SuppressionColumn, SuppressionColumns } from './suppression-columns.js';
+import { createColumn, explainUnreadable, type SuppressionColumn, SuppressionColumns } from './suppression-columns.js';
 
 type ListReader = Pick<PlanDeps['reader'], 'readRecords' | 'knownLists'>;
 
@@ -220,16 +220,7 @@ async function readOptOuts(reader: RecordReader, shown: string, problems: Proble
       else problems.add({ where: `${shown}:${line}`, message: read ?? `a row that cannot be read (${fault?.code})` });
     }
   }
-  const none = {
-    national: [],
-    otherReadings: [],
-    marked: 0,
-    unreadable: 0,
-    damaged: 0,
-    withoutCountry: 0,
-    places: [],
-  };
-  return [{ name: OPT_OUT_COLUMNS[0], international: [...outAt.keys()], ...none }];
+  return [createColumn(OPT_OUT_COLUMNS[0], [...outAt.keys()])];
 }
 
 /** What a row says, by its cells; or what is wrong with it. */
