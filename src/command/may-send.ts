@@ -41,7 +41,7 @@ export async function assertMaySend(
   await assertStagePassed(files, to, to.pass);
   if (!ignoreChangedInputs) {
     const { digestInput } = await loadReader();
-    await assertInputsUnchanged(plan, { files, digestInput });
+    await assertInputsUnchanged(to, { files, digestInput });
   }
   await assertOwned({ files, registry: state, history }, to);
   await assertReleased(files, to, state);

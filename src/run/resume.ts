@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { type Problem, quoteWord, UserError } from '../domain/errors.js';
 import type { Job, Step } from '../job/job.js';
+import { findSameStep } from '../job/match-steps.js';
 import type { RunState } from '../journal/replay.js';
 import { areasOf } from '../kinds/kinds.js';
 import { accountOf } from '../plan/format/account-of.js';
@@ -17,9 +18,11 @@ export function joinSettings(plan: Plan, job: Job, directory: string): Job {
     `let it go with \`volley abandon ${quoteWord(directory)}\`, then run the job: it plans the files anew, and counts nothing that this run sent as sent.`;
   assertSameAccount(plan, job, { task: 'resume', hint });
   const steps = plan.job.steps.map((step, index): Step => {
-    const current = job.steps[index];
-    if (current?.kind !== step.kind) return step;
-    return { ...step, limits: current.limits, suppress: joinLists(plan.job, job, index) };
+    const same = findSameStep(plan.job, index, job) ?? index;
+    const current = job.steps[same];
+    const suppress = joinLists(plan.job, job, index);
+    if (current?.kind !== step.kind) return { ...step, suppress };
+    return { ...step, limits: current.limits, suppress };
   });
   const { guards, notBefore, notAfter, cluster } = job;
   return { ...plan.job, service: job.service, guards, steps, notBefore, notAfter, cluster };
@@ -36,15 +39,23 @@ function assertSameAccount(plan: Plan, job: Job, { task, hint }: { task: string;
   );
 }
 
-/** Lists that were taken out of the job since the plan was made still count; a job that was moved has its lists where it is now. */
+/**
+ * Lists that were taken out of the job since the plan was made still count; a job that was moved has its lists where it is now. A step that is
+ * not found again, as it was changed and others were put before it, has those of all steps of its kind.
+ */
 function joinLists(plannedJob: Job, job: Job, index: number): Step['suppress'] {
-  const listsOf = ({ steps, directory }: Job) =>
-    (steps[index]?.suppress ?? []).map((lists) => {
-      const files = lists.files.map((path) => relative(directory, path));
-      return { lists, key: JSON.stringify({ ...lists, files }) };
-    });
-  const current = listsOf(job);
-  const others = listsOf(plannedJob).filter(({ key }) => current.every((each) => each.key !== key));
+  const listsOf = ({ directory }: Job, steps: readonly (Step | undefined)[]) =>
+    steps
+      .flatMap((step) => step?.suppress ?? [])
+      .map((lists) => {
+        const files = lists.files.map((path) => relative(directory, path));
+        return { lists, key: JSON.stringify({ ...lists, files }) };
+      });
+  const planned = plannedJob.steps[index];
+  const same = findSameStep(plannedJob, index, job);
+  const now = same === undefined ? job.steps.filter(({ kind }) => kind === planned?.kind) : [job.steps[same]];
+  const current = listsOf(job, now).filter(({ key }, at, all) => all.findIndex((each) => each.key === key) === at);
+  const others = listsOf(plannedJob, [planned]).filter(({ key }) => current.every((each) => each.key !== key));
   const joined = [...current, ...others].map(({ lists }) => lists);
   return joined.length === 0 ? undefined : joined;
 }
@@ -59,6 +70,15 @@ export function assertSameJob(plan: Plan, job: Job): Job {
       { hint: 'Give the job file that the run was planned from.' },
     );
   }
+  const moved = plan.job.steps.findIndex((_, index) => (findSameStep(plan.job, index, job) ?? index) !== index);
+  if (moved !== -1) {
+    const place = (findSameStep(plan.job, moved, job) ?? 0) + 1;
+    throw new UserError(
+      'plan-mismatch',
+      `Cannot retry rows of run ${plan.id}: step ${moved + 1} of the run is step ${place} of the job now, so its rows would get what another step sends`,
+      { hint: 'Put the steps of the job back into the order that they had.' },
+    );
+  }
   const hint =
     'Set the job back to retry rows of that run. For the account of now, run the job once that run is finished or abandoned: it plans the files anew, and counts nothing that this run sent as sent.';
   assertSameAccount(plan, job, { task: 'retry rows of', hint });
@@ -70,7 +90,7 @@ export function assertSameJob(plan: Plan, job: Job): Job {
  * retry plan were never read from the files, and suppression lists are looked at again as it is sent.
  */
 export async function assertInputsUnchanged(
-  plan: Plan,
+  { plan, directory }: { plan: Plan; directory: string },
   deps: { files: Files; digestInput: (path: string) => Promise<{ sha256: string }> },
 ): Promise<void> {
   const problems: Problem[] = [];
@@ -86,7 +106,7 @@ export async function assertInputsUnchanged(
   }
   if (problems.length === 0) return;
   throw new UserError('input-changed', `Cannot resume run ${plan.id}: its input changed`, {
-    hint: 'Put the files back, or finish the run as it was planned with `volley apply --ignore-changed-inputs` and its directory.',
+    hint: `Put the files back, or finish the run as it was planned with \`volley apply ${quoteWord(directory)} --ignore-changed-inputs\`.`,
     problems,
   });
 }

@@ -12,6 +12,7 @@ import { quoteWord, UserError } from '../domain/errors.js';
 import { formatTime } from '../domain/stated-time.js';
 import type { Job, RampStage } from '../job/job.js';
 import { loadJob } from '../job/load.js';
+import { listChangedKeys } from '../job/match-steps.js';
 import { parseFirst, sampleFirst } from '../job/stages.js';
 import { watchCommand } from '../observe/watch-command.js';
 import { checkGuards } from '../plan/guards.js';
@@ -227,11 +228,31 @@ async function finishRun(
   if (answer.first !== undefined) assertSampled(past, answer.first, context);
   const settings = joinSettings(past.plan, job, past.directory);
   await assertNotRefused(env.files, past);
+  warnOfChanges(past, { job, file: answer.job }, context);
   await endSoon(context, 'finish the run', () =>
     assertMaySend(context, registry, { ...past, guards: job.guards, pass, history }),
   );
   await confirmSending(context, { ...past, settings }, answer);
   return sending.send(past.directory, past.plan, settings, pass);
+}
+
+/** What was planned is sent, also where a person has corrected the text meanwhile: they should know before they wonder. */
+function warnOfChanges(
+  { plan, directory }: PastRun,
+  { job, file }: { job: Job; file: string | undefined },
+  { log }: Context,
+): void {
+  const changes = plan.job.steps.flatMap(({ kind }, index) => {
+    const keys = listChangedKeys(plan.job, index, job);
+    return keys.length === 0 ? [] : [`${keys.join(', ')} of step ${index + 1} (${kind})`];
+  });
+  if (changes.length === 0) return;
+  const retry = `\`volley retry ${quoteWord(directory)} --only unprocessed --job ${quoteWord(file ?? 'job.yaml')}\``;
+  const instead = `\`volley abandon ${quoteWord(directory)}\`, then ${retry}`;
+  log.warn(
+    `what is left of run ${plan.id} is sent as it was planned, though the job has changed: ${changes.join('; ')}. To send it as the job is now: ${instead}`,
+    { event: 'changed', run: plan.id },
+  );
 }
 
 /** Without a sample all of it would be sent; one of another size stays as it was planned. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { UserError } from '../../src/domain/errors.js';
-import { assertInputsUnchanged, joinSettings } from '../../src/run/resume.js';
+import { listChangedKeys } from '../../src/job/match-steps.js';
+import { assertInputsUnchanged, assertSameJob, joinSettings } from '../../src/run/resume.js';
 import {
   aContactsStep,
   aCsvOf,
@@ -19,7 +20,6 @@ describe('an unfinished run under a job that was fixed', () => {
   it('takes limits, guards, credentials and time-outs of the job as it is now', () => {
     const service = aService({ credentials: { sms: { apiKey: { env: 'OTHER' } } }, giveUpAfterSeconds: 1 });
     const guards = { ...job.guards, maxFailedPercent: 3 };
-    const slow = someLimits({ requestsPerSecond: 1 });
     const joined = joinSettings(
       plan,
       { ...job, service, guards, steps: [job.steps[0]!, anSmsStep({ limits: slow })] },
@@ -35,9 +35,39 @@ describe('an unfinished run under a job that was fixed', () => {
     expect(joinSettings(plan, { ...job, steps }, 'RUN').steps[1]).toEqual(plan.job.steps[1]);
   });
 
-  it('keeps its limits where the job has another step, or none, in that place', () => {
-    const slow = someLimits({ requestsPerSecond: 1 });
-    expect(joinSettings(plan, { ...job, steps: [anSmsStep({ limits: slow })] }, 'RUN').steps).toEqual(plan.job.steps);
+  const slow = someLimits({ requestsPerSecond: 1 });
+  const lists = [anInput({ files: ['stop.csv'] })];
+  const mine = anSmsStep({ limits: slow, suppress: lists });
+  const other = anSmsStep({ template: aTemplate({ text: 'Other' }) });
+  const changed = { ...mine, template: aTemplate({ text: 'Corrected' }) };
+
+  it.each([
+    ['stands where it stood', [job.steps[0]!, mine], slow, lists],
+    ['is the first by now', [mine], slow, lists],
+    ['is behind one that was put before it', [job.steps[0]!, other, mine], slow, lists],
+    ['was changed, and another put before it', [job.steps[0]!, other, changed], someLimits(), lists],
+    ['is not there any more', [job.steps[0]!], someLimits(), undefined],
+  ])('has limits of now, and omits whom the job omits now, where its step %s', (_where, steps, limits, suppress) => {
+    const [, step] = joinSettings(plan, { ...job, steps }, 'RUN').steps;
+    expect(step).toMatchObject({ kind: 'sms', limits });
+    expect(step?.suppress).toEqual(suppress);
+  });
+
+  it.each([
+    ['its own', [job.steps[0]!, mine], []],
+    ['its own, elsewhere', [other, mine], []],
+    ['a corrected one', [job.steps[0]!, changed], ['template.text']],
+    ['none', [job.steps[0]!], []],
+  ])('is said to send another text than the job only where it does: %s', (_what, steps, keys) => {
+    expect(listChangedKeys(plan.job, 1, { ...job, steps })).toEqual(keys);
+  });
+
+  it('has none of its rows sent as another step says, which stands in the place of theirs by now', async () => {
+    const { plan: ofTwo, job: two } = await aPlan({ job: { steps: [anSmsStep(), other] } });
+    expect(assertSameJob(ofTwo, { ...two, steps: [changed, other] }).steps).toEqual([changed, other]);
+    expect(() => assertSameJob(ofTwo, { ...two, steps: [other, changed] })).toThrow(
+      'step 2 of the run is step 1 of the job now',
+    );
   });
 
   it.each([
@@ -101,7 +131,10 @@ describe('inputs of an unfinished run', () => {
       asked.push(path);
       return { sha256: find(path)! };
     };
-    await assertInputsUnchanged(made.plan, { files: { ...made.disk.files, stat }, digestInput });
+    await assertInputsUnchanged(
+      { plan: made.plan, directory: 'RUN' },
+      { files: { ...made.disk.files, stat }, digestInput },
+    );
     return asked;
   }
 
@@ -120,5 +153,6 @@ describe('inputs of an unfinished run', () => {
     );
     expect(error.code).toBe('input-changed');
     expect(error.problems).toEqual([{ where: 'people.csv', message: 'the file changed since the plan was made' }]);
+    expect(error.hint).toContain('`volley apply RUN --ignore-changed-inputs`');
   });
 });
