@@ -1,12 +1,9 @@
-import { countOf } from '../domain/count-of.js';
-import { remember } from '../domain/is-object.js';
-import { formatTime, warnOfZone } from '../domain/stated-time.js';
+import { warnOfZone } from '../domain/stated-time.js';
 import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
 import { findOptOutWord } from '../listen/opt-out-words.js';
 import { createOpenPeople } from '../people/had-already.js';
-import { type Plan, totalOf } from '../plan/format/plan-file.js';
-import type { LeftOut, RestStep } from '../plan/inputs/select-inputs.js';
+import type { Plan } from '../plan/format/plan-file.js';
 import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
 import { nameAgain, nameDay, readAgain } from '../plan/occurrence.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
@@ -17,15 +14,12 @@ import type { Registry } from '../registry/registry.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import { findSameNight, noonOf } from '../registry/same-night.js';
 import { warnOfList } from '../report/account.js';
-import { countNotSent, countUnsent, nameUnsent } from '../report/summary.js';
-import { readSummary } from '../report/write-report.js';
 import { assertOwned } from '../retry/assert-owned.js';
-import { lineOf } from '../retry/claiming-plan.js';
-import type { Files } from '../storage/files.js';
 import { listFileNotices, listLeftOut } from '../texts/file-notices.js';
 import type { Context } from './context.js';
 import { isDiskError } from './disk-error.js';
 import { nameActor } from './env.js';
+import { createNoteRest } from './note-rest.js';
 import { createProgressView } from './progress.js';
 import { endOnSignal, endSoon } from './signals.js';
 import { type HeldJob, jobDirectoryOf, withJob } from './with-job.js';
@@ -106,7 +100,7 @@ export async function planNewInput(
       ownersFor: ({ id }) => new OwnerLookup(rows, { id, job, occurrence }),
       findTaken: (kind, digest, isOfAnyTime = false) =>
         registry.findTaken({ job, occurrence: isOfAnyTime ? '' : occurrence }, { kind, digest }),
-      noteRest: createNoteRest({ files, history, registry: registry.state }),
+      noteRest: createNoteRest({ files, history, registry: registry.state, job, loaded }),
     });
     if (outcome.made !== undefined) await assertOwned({ files, registry: registry.state, history }, outcome.made);
     const { leftOut } = outcome;
@@ -170,66 +164,6 @@ export function warnOfJob({ steps }: Job, TZ: string | undefined): string[] {
     return [`${what}: they are written to all the same. Name one with optOuts; volley listen --opt-outs writes it`];
   });
   return ofZone === undefined ? ofSteps : [ofZone, ...ofSteps];
-}
-
-/**
- * A file that a run took is not sent as long as rows of it are not: says how many, and which run or plan has them, the newest of the run
- * that took the file and those that retry its rows.
- */
-function createNoteRest({
-  files,
-  history,
-  registry,
-}: {
-  files: Files;
-  history: readonly PastRun[];
-  registry: RegistryState;
-}): (leftOut: LeftOut) => Promise<LeftOut> {
-  const plans = new Map(history.map(({ plan }) => [plan.id, plan]));
-  const pasts = new Map<string, PastRun[]>();
-  for (const past of history.toReversed())
-    for (const run of lineOf(past.plan, plans)) remember(pasts, run, (): PastRun[] => []).push(past);
-  const find = async (run: string): Promise<Partial<LeftOut> | undefined> => {
-    for (const past of pasts.get(run) ?? []) {
-      const rest = await findRest(files, past, { run, isAbandoned: registry.isAbandoned(past.plan.id) });
-      if (rest === undefined) continue;
-      const { next, said } = rest;
-      return { reason: `was taken by run ${run}: ${said}`, rest: { directory: past.directory, next } };
-    }
-    return undefined;
-  };
-  // A run may have taken thousands of files.
-  const rests = new Map<string, ReturnType<typeof find>>();
-  return async (leftOut) => {
-    const { run } = leftOut;
-    return run === undefined ? leftOut : { ...leftOut, ...(await remember(rests, run, () => find(run))) };
-  };
-}
-
-/** What a run, or a plan of its rows, has not sent; undefined where that is nothing, or what a person or a list decided. */
-async function findRest(
-  files: Files,
-  { plan, directory, state }: PastRun,
-  { run, isAbandoned }: { run: string; isAbandoned: boolean },
-): Promise<{ next: RestStep; said: string } | undefined> {
-  const name = plan.id === run ? 'it' : `run ${plan.id}`;
-  if (!isAbandoned && state === 'planned') {
-    const rows = totalOf(plan, 'planned');
-    if (rows === 0) return undefined;
-    return { next: 'apply', said: `plan ${plan.id} has ${countOf(rows, 'row')} of it, and is not sent` };
-  }
-  if (!isAbandoned && state !== 'finished') return { next: 'resume', said: `${name} is not finished` };
-  const summary = await readSummary(files, directory);
-  if (summary === undefined) return undefined;
-  const takenBack = countNotSent(summary, 'cancelled');
-  if (summary.takenBackAt !== undefined && takenBack > 0) {
-    const what = `${countOf(takenBack, 'message')} of ${name} ${takenBack === 1 ? 'was' : 'were'} taken back`;
-    return { next: 'cancelled', said: `${what} on ${formatTime({ at: summary.takenBackAt })}` };
-  }
-  const rows = countUnsent(summary);
-  if (rows === 0) return undefined;
-  const said = `${countOf(rows, 'row')} of ${name} ${rows === 1 ? 'was' : 'were'} not sent`;
-  return { next: nameUnsent(summary), said: isAbandoned ? `${said}, as it was abandoned` : said };
 }
 
 /** Distinguishes two plans for the same files; see `Plan.occurrence`. */

@@ -24,7 +24,7 @@ import { type MadePlan, type PlanPlace, removeLeftovers, writeNewPlan } from './
 interface PlanOptions extends PlanPlace {
   readonly findTaken: FindTaken;
   /** Says of a file that was taken what of it is not sent. */
-  readonly noteRest?: (leftOut: LeftOut) => Promise<LeftOut>;
+  readonly noteRest?: (leftOut: LeftOut, step: number) => Promise<LeftOut>;
   readonly ownersFor: (plan: { id: string }) => RowOwners;
   readonly occurrence: string;
   /** Absent: none is. */
@@ -73,7 +73,7 @@ async function planSelection(
   const noted: StepSelection[] = [];
   for (const step of selection.steps) {
     const omitted: LeftOut[] = [];
-    for (const each of step.leftOut) omitted.push(await noteRest(each));
+    for (const each of step.leftOut) omitted.push(await noteRest(each, step.number));
     noted.push({ ...step, leftOut: omitted });
   }
   const leftOut = noted.flatMap((step) => step.leftOut);

@@ -77,6 +77,6 @@ export function formatIdle(
   return (
     `Nothing new for job ${job.name}: nothing was sent.\n${files}` +
     `Results of earlier runs: ${escapeText(showPath(screen, jobDirectoryOf(job)))}\n` +
-    (ways === '' ? `To send the same files again: ${escapeText(again)}\n` : ways)
+    (ways === '' ? `To send the same files again, also to those who had them: ${escapeText(again)}\n` : ways)
   );
 }

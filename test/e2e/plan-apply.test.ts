@@ -34,20 +34,3 @@ test.concurrent('standard input is read whole, kept in the run directory, and se
   expect(JSON.parse(again.stdout)).toMatchObject({ state: 'nothing-new' });
   expect(await workspace.destinations()).toEqual(numbersOf(15));
 });
-
-test('a run that is resumed after its text was corrected says that the planned one is sent, and how the corrected one is', async () => {
-  const workspace = await aJobFor(people(30), {}, { kind: 'status-401', nth: 2 });
-  await workspace.run();
-  workspace.change({ steps: [anSmsStep({ template: { source: 'ACME', text: 'Dear {{ name }}' } })] });
-  // It is refused before anything is sent.
-  const { stderr } = await workspace.run('--confirm', '1');
-  expect(stderr).toContain('the job has changed: template.text of step 1 (sms)');
-  const run = workspace.firstRun();
-  expect(stderr).toMatch(/`volley abandon \S+`, then `volley retry \S+ --only unprocessed --job job.yaml`/);
-  await workspace.volley('abandon', run);
-  await workspace.resend(run, 'unprocessed', '--job', 'job.yaml');
-  expect((await workspace.sms()).map(({ text }) => text.slice(0, 2)).sort()).toEqual([
-    ...Array(20).fill('De'),
-    ...Array(10).fill('Hi'),
-  ]);
-});

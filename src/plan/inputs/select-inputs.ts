@@ -45,8 +45,8 @@ export interface LeftOut {
   readonly rest?: { readonly directory: string; readonly next: RestStep };
 }
 
-/** `cancelled`, `not-sent` and `unprocessed` are rows to retry, `apply` a plan of them, `resume` a run that is not at its end. */
-export type RestStep = 'cancelled' | 'not-sent' | 'unprocessed' | 'apply' | 'resume';
+/** `cancelled`, `filtered`, `not-sent` and `unprocessed` are rows to retry, `apply` a plan of them, `resume` a run that is not at its end. */
+export type RestStep = 'cancelled' | 'filtered' | 'not-sent' | 'unprocessed' | 'apply' | 'resume';
 
 /** The run of this job that already took a file with this content for a step of this kind, if there is one: at the time of the plan, or at any. */
 export type FindTaken = (kind: string, sha256: string, isOfAnyTime?: boolean) => string | undefined;

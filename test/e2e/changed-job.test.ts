@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { anSmsStep, numbersOf, people } from './a-job.js';
+import { aJobFor } from './a-workspace.js';
+
+const A_TEXT = { source: 'ACME', text: 'Dear {{ name }}' };
+
+test.each([
+  [
+    'its text',
+    [anSmsStep({ template: A_TEXT })],
+    /people\.csv was already sent by run \w+, with another template\.text .* --again/,
+  ],
+  ['its country', [anSmsStep({ input: { files: 'people.csv', country: 'SG' } })], /with another country .* --again/],
+  [
+    'a step before it',
+    [anSmsStep({ template: A_TEXT }), anSmsStep()],
+    /sent by run \w+, by another step than step 1: .* --again/,
+  ],
+  ['how fast it is', [anSmsStep({ batchSize: 5 })], /already sent by run \w+ Results/],
+  [
+    'its where',
+    [anSmsStep({ input: { files: 'people.csv', where: { name: 'present' } } })],
+    /already sent by run \w+ Results/,
+  ],
+])(
+  'a file that was sent before the job got another one of %s is not sent again, and why is said',
+  async (_what, steps, said) => {
+    const workspace = await aJobFor(people(3));
+    await workspace.run();
+    workspace.change({ steps });
+    for (const verb of ['plan', 'run']) {
+      const { stdout } = await workspace.volley(verb, 'job.yaml', '--no-json');
+      expect(stdout.replace(/\s+/g, ' ')).toMatch(said);
+    }
+    expect(await workspace.destinations()).toEqual(numbersOf(3));
+  },
+);
+
+test('whom another where lets in is named where the file is not sent again, with the retry that sends to them alone, once', async () => {
+  const where = (named: object) => ({ steps: [anSmsStep({ input: { files: 'people.csv', where: named } })] });
+  const workspace = await aJobFor(people(3), where({ name: ['P1', 'P2'] }));
+  await workspace.run();
+  workspace.change(where({ name: 'present' }));
+  const idle = async () => (await workspace.volley('run', 'job.yaml', '--no-json')).stdout.replace(/\s+/g, ' ');
+  const said = await idle();
+  expect(said).toContain('1 row of it was filtered, by another where');
+  const [, run = ''] = /retry (\S+) --only filtered --job job\.yaml/.exec(said) ?? [];
+  await workspace.resend(run, 'filtered', '--job', 'job.yaml');
+  expect(await workspace.destinations()).toEqual(numbersOf(3));
+  expect(await idle()).not.toContain('--only filtered');
+});
+
+test('a run that is resumed after its text was corrected says that the planned one is sent, and how the corrected one is', async () => {
+  const workspace = await aJobFor(people(30), {}, { kind: 'status-401', nth: 2 });
+  await workspace.run();
+  workspace.change({ steps: [anSmsStep({ template: A_TEXT })] });
+  // It is refused before anything is sent.
+  const { stderr } = await workspace.run('--confirm', '1');
+  expect(stderr).toContain('the job has changed: template.text of step 1 (sms)');
+  const run = workspace.firstRun();
+  expect(stderr).toMatch(/`volley abandon \S+`, then `volley retry \S+ --only unprocessed --job job.yaml`/);
+  await workspace.volley('abandon', run);
+  await workspace.resend(run, 'unprocessed', '--job', 'job.yaml');
+  expect((await workspace.sms()).map(({ text }) => text.slice(0, 2)).sort()).toEqual([
+    ...Array(20).fill('De'),
+    ...Array(10).fill('Hi'),
+  ]);
+});
