@@ -1,19 +1,17 @@
 import { expect, test } from 'vitest';
 import { KnownLists } from '../../../src/plan/suppress/known-lists.js';
+import { createColumn } from '../../../src/plan/suppress/suppression-columns.js';
 
-const aList = (numbers: number) => [
-  {
-    ...{ name: 'mobile', international: new Array<number>(numbers).fill(1), national: [], otherReadings: [] },
-    ...{ marked: 0, unreadable: 0, damaged: 0, withoutCountry: 0, places: [] },
-  },
-];
+const aList = (numbers: number) => [createColumn('mobile', new Array<number>(numbers).fill(1))];
 
-test('of lists that are known those stay that were used last, as long as all have six million numbers at most', () => {
+test('lists are known as long as all have six million numbers at most; then they are forgotten', () => {
   const known = new KnownLists();
-  for (const key of ['one', 'two', 'three']) known.add(key, aList(2_000_000));
-  known.find('one');
-  known.add('four', aList(1));
-  expect(['one', 'two', 'three', 'four'].map((key) => known.find(key)?.length)).toEqual([1, undefined, 1, 1]);
+  const found = () => ['one', 'two', 'three', 'large'].map((key) => known.find(key)?.length);
+  known.add('one', aList(2_000_000));
+  known.add('two', aList(4_000_000));
+  expect(found()).toEqual([1, 1, undefined, undefined]);
+  known.add('three', aList(1));
+  expect(found()).toEqual([undefined, undefined, 1, undefined]);
   known.add('large', aList(6_000_001));
-  expect(['one', 'four', 'large'].map((key) => known.find(key))).toEqual([undefined, undefined, undefined]);
+  expect(found()).toEqual([undefined, undefined, undefined, undefined]);
 });
