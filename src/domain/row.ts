@@ -6,20 +6,12 @@ import type { DoubtCode, NotSentCode, RejectionCode, SkipCode } from './row-code
 /** The text of one cell; `undefined` where an NDJSON record lacks the field. */
 export type Cell = string | undefined;
 
-/** Where a row stands in the files that a person knows. */
-export interface Place {
-  /** Path as the job writes it, relative to the job file. */
-  readonly file: string;
-  /** Line on which the row begins, as an editor counts: from 1, the header included. */
-  readonly line: number;
-  /** Number of the row in its file: from 1, the header not counted. */
-  readonly row: number;
-}
-
 /** One row of an input file. `cells` stand in the order of the file's columns. */
 export interface SourceRecord {
   readonly cells: readonly string[];
+  /** On which it begins, as an editor counts: from 1, the header included. */
   readonly line: number;
+  /** Its number in the file: from 1, the header not counted. */
   readonly row: number;
   /** Set when the row could not be read as a row (too few fields, bad JSON …); it is then a rejection. */
   readonly fault: Rejection | undefined;

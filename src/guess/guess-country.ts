@@ -112,20 +112,13 @@ function countByMost(values: readonly string[]): [value: string, count: number][
   return [...counts].toSorted((a, b) => b[1] - a[1]);
 }
 
-/** A column that says the country row by row. */
-export interface CountryColumn {
-  readonly index: number;
-  readonly countries: number;
-  readonly filled: number;
-}
-
-/** The column named so in which most cells are countries. Two letters alone may be a state or a language: the name decides. */
-export function guessCountryColumn(sample: SampledRows): CountryColumn | undefined {
+/** The index of the column that says the country row by row: named so, and most cells are countries. Two letters alone may be a state or a language: the name decides. */
+export function guessCountryColumn(sample: SampledRows): number | undefined {
   const found = sample.columns.flatMap((name, index) => {
     if (!means(name, 'country')) return [];
     const filled = listFilled(sample, index);
     const countries = filled.filter((cell) => normalizeCountry(cell).ok).length;
-    return countries > 0 && countries >= filled.length / 2 ? [{ index, countries, filled: filled.length }] : [];
+    return countries > 0 && countries >= filled.length / 2 ? [{ index, countries }] : [];
   });
-  return found.toSorted((a, b) => b.countries - a.countries)[0];
+  return found.toSorted((a, b) => b.countries - a.countries)[0]?.index;
 }

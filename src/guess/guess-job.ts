@@ -41,7 +41,7 @@ export function guessJob(sample: SampledRows, choice: NumberChoice): JobSearch {
   const firstName = named('firstName');
   const fullName = named('fullName');
   const lastName = named('lastName')?.column;
-  const country = sample.columns[guessCountryColumn(sample)?.index ?? -1];
+  const country = sample.columns[guessCountryColumn(sample) ?? -1];
   const fields = {
     firstName: (firstName ?? fullName)?.column,
     lastName,

@@ -50,9 +50,7 @@ export function guessNumber(sample: SampledRows, choice: NumberChoice): NumberSe
   const countries = guessCountryColumn(sample);
   const chosen = destination === undefined ? undefined : findColumn(sample.columns, destination);
   const indexes = chosen === undefined ? [...sample.columns.keys()] : [chosen];
-  const read = indexes.map((index) =>
-    readColumn(sample, index, { country: choice.country, countries: countries?.index }),
-  );
+  const read = indexes.map((index) => readColumn(sample, index, { country: choice.country, countries }));
   if (chosen !== undefined && read[0] !== undefined) return { kind: 'found', number: read[0].guess };
   const ranked = read.filter(isOfNumbers).toSorted((a, b) => b.score - a.score);
   const [best] = ranked;

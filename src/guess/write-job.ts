@@ -257,15 +257,11 @@ export function writeScalar(text: string): string {
 }
 
 export function writeQuoted(text: string): string {
-  return escapeUnseen(JSON.stringify(text));
+  return writeInComment(JSON.stringify(text));
 }
 
-/** A text within a comment: nothing in it ends the line. */
-export function writeInComment(text: string): string {
-  return escapeUnseen(text);
-}
-
-function escapeUnseen(text: string): string {
+/** A text within a comment, or between quotes: nothing in it ends the line. */
+function writeInComment(text: string): string {
   return text.replace(UNSEEN, (character) =>
     character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );

@@ -1,12 +1,7 @@
 import { type Dirent, lstat, readdir, realpath, type Stats, stat } from 'node:fs';
 import { stat as statPath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type GlobOptions, glob, isDynamicPattern } from 'tinyglobby';
-
-/** Whether a path has to be searched for rather than opened. */
-export function isPattern(path: string): boolean {
-  return isDynamicPattern(path);
-}
+import { type GlobOptions, glob } from 'tinyglobby';
 
 /**
  * Absolute paths that match an absolute glob pattern, sorted, without directories. Broken links and pipes are

@@ -1,14 +1,15 @@
 import { open, stat } from 'node:fs/promises';
 import { basename, relative, sep } from 'node:path';
+import { isDynamicPattern } from 'tinyglobby';
 import type { Problem } from '../domain/errors.js';
 import type { Input } from '../job/job.js';
-import { isPattern, searchPattern } from './glob.js';
+import { searchPattern } from './glob.js';
 import { describeDiskError, refuseAll } from './refusal.js';
 
 export interface InputFile {
   /** Absolute. */
   readonly path: string;
-  /** Relative to the job file, with forward slashes: the file of a `Place`. */
+  /** Relative to the job file, with forward slashes. */
   readonly shown: string;
   readonly format: NonNullable<Input['format']>;
   /** The key of the job below which it is named, for hints; absent for the input of a step. */
@@ -43,7 +44,7 @@ export async function listInputs(
         problems.push({
           where: show(path),
           message: `${fault}, expected a file that can be read`,
-          ...hintOf(show(path), fault),
+          hint: hintOf(show(path), fault),
         });
     }
   }
@@ -52,9 +53,9 @@ export async function listInputs(
 }
 
 /** A hint for what a shell user may expect. */
-function hintOf(shown: string, fault: string): { hint?: string } {
-  if (fault !== 'it is a directory') return {};
-  return { hint: `For the files in it write a pattern: "${shown.replace(/\/$/, '')}/*.csv"` };
+function hintOf(shown: string, fault: string): string | undefined {
+  if (fault !== 'it is a directory') return undefined;
+  return `For the files in it write a pattern: "${shown.replace(/\/$/, '')}/*.csv"`;
 }
 
 async function findPaths(
@@ -69,7 +70,7 @@ async function findPaths(
     onEmptyPattern: ((shown: string) => void) | undefined;
   },
 ): Promise<readonly string[]> {
-  if (!isPattern(pattern) || (await exists(pattern))) return [pattern];
+  if (!isDynamicPattern(pattern) || (await exists(pattern))) return [pattern];
   const { paths: found, unlisted } = await searchPattern(pattern);
   const paths = found.filter((path) => !isOpenMark(path));
   for (const { path, error } of unlisted) {

@@ -1,5 +1,5 @@
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { type Problem, UserError } from '../domain/errors.js';
+import { UserError } from '../domain/errors.js';
 import type { Cell } from '../domain/row.js';
 import { isOptOutFile } from '../guess/guess-consent.js';
 import { joinSamples, type SampledFile, type SampledRows } from '../guess/sampled-rows.js';
@@ -164,15 +164,9 @@ function assertHeader(file: InputFile, columns: readonly string[]): void {
 }
 
 function refuse(file: Pick<InputFile, 'shown'> | undefined, what: string, expected: string, hint?: string): UserError {
-  const problem: Problem = {
-    where: file?.shown ?? '',
-    message: `${what}, expected ${expected}`,
-    ...(hint && { hint }),
-  };
-  return new UserError('bad-input', `Cannot write a job for ${problem.where}: ${problem.message}`, {
-    ...(hint && { hint }),
-    problems: [problem],
-  });
+  const problem = { where: file?.shown ?? '', message: `${what}, expected ${expected}`, hint };
+  const message = `Cannot write a job for ${problem.where}: ${problem.message}`;
+  return new UserError('bad-input', message, { hint, problems: [problem] });
 }
 
 /** As the job will have it. */

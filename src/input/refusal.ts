@@ -9,10 +9,8 @@ export function refuse(problem: Problem): UserError {
 export function refuseAll(problems: readonly Problem[]): UserError {
   const [first] = problems;
   const others = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
-  return new UserError('bad-input', `Cannot read ${first?.where}: ${first?.message}${others}`, {
-    ...(first?.hint === undefined ? {} : { hint: first.hint }),
-    problems,
-  });
+  const message = `Cannot read ${first?.where}: ${first?.message}${others}`;
+  return new UserError('bad-input', message, { hint: first?.hint, problems });
 }
 
 /** A refusal for a disk error; any other error is returned as it is. */

@@ -67,7 +67,6 @@ export interface StepKind<S extends RowStep = RowStep> {
 
 /** The service's error: its own code where it gave one, and how long it asked to wait. */
 export interface Refusal {
-  readonly status: number;
   readonly code: string;
   readonly message: string;
   readonly retryAfterMs: number | undefined;

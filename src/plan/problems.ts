@@ -35,7 +35,7 @@ export class ProblemList {
       if (!(error instanceof UserError) || error.code === 'interrupted') throw error;
       const { message, hint, problems } = error;
       if (problems.length > 0) this.#problems.push(...problems);
-      else this.#problems.push({ where, message, ...(hint === undefined ? {} : { hint }) });
+      else this.#problems.push({ where, message, hint });
       return undefined;
     }
   }
@@ -47,11 +47,8 @@ export class ProblemList {
     if (count === 0) return;
     throw new UserError(
       this.#code,
-      `Cannot ${this.#task}: ${`there ${count === 1 ? 'is' : 'are'} ${countOf(count, 'problem')}`}`,
-      {
-        hint: this.#hint,
-        problems,
-      },
+      `Cannot ${this.#task}: there ${count === 1 ? 'is' : 'are'} ${countOf(count, 'problem')}`,
+      { hint: this.#hint, problems },
     );
   }
 }

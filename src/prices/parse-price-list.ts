@@ -84,9 +84,9 @@ export class PriceListParser {
     return twin === line ? undefined : [`the row is for the same numbers as line ${twin}, expected one price for them`];
   }
 
-  refuse(line: number, message: string, hint?: string): void {
+  refuse(line: number, message: string): void {
     if (this.#problems.length < MOST_PROBLEMS) {
-      this.#problems.push({ where: `${this.#shown}:${line}`, message, ...(hint === undefined ? {} : { hint }) });
+      this.#problems.push({ where: `${this.#shown}:${line}`, message });
     } else this.#others += 1;
   }
 

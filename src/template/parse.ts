@@ -68,10 +68,7 @@ function parseNodes(engine: Liquid, text: string): LiquidTemplate[] {
     return engine.parse(text);
   } catch (error) {
     const problem = describeParseError(error, engine);
-    throw new UserError('bad-job', problem.message, {
-      ...(problem.hint && { hint: problem.hint }),
-      problems: [problem],
-    });
+    throw new UserError('bad-job', problem.message, { hint: problem.hint, problems: [problem] });
   }
 }
 
@@ -87,11 +84,11 @@ function describeParseError(error: unknown, engine: Liquid): Problem {
   return {
     where: `template.text:${line}:${column}`,
     message: `Cannot read the template at ${place}: ${explained.what}`,
-    ...(explained.hint !== undefined && { hint: explained.hint }),
+    hint: explained.hint,
   };
 }
 
-function explain(reason: string, engine: Liquid): { what: string; hint?: string } {
+function explain(reason: string, engine: Liquid): { what: string; hint?: string | undefined } {
   const filter = /^undefined filter: (\w+)/.exec(reason)?.[1];
   if (filter !== undefined) return explainName('filter', filter, REFUSED_FILTERS, Object.keys(engine.filters));
   const tag = /^tag "(\w+)" not found/.exec(reason)?.[1];
@@ -104,11 +101,13 @@ function explainName(
   name: string,
   refused: Readonly<Record<string, string>>,
   known: readonly string[],
-): { what: string; hint?: string } {
+): { what: string; hint?: string | undefined } {
   if (Object.hasOwn(refused, name)) return { what: `the ${kind} "${name}" is not for messages: ${refused[name]}` };
   const nearest = suggestNearest(name, known);
-  const what = `there is no ${kind} "${name}", expected one of Liquid's`;
-  return nearest === undefined ? { what } : { what, hint: `Did you mean "${nearest}"?` };
+  return {
+    what: `there is no ${kind} "${name}", expected one of Liquid's`,
+    hint: nearest && `Did you mean "${nearest}"?`,
+  };
 }
 
 /** What a text cell has: `{{ name.size }}`, `{{ name.first }}`, `{{ name[0] }}`. */

@@ -176,7 +176,7 @@ function judgeRefusal(
   if (about !== undefined) return refuseWhole(requestPart, { code, message, about });
   if (requestPart.count > 1) return { result: { kind: 'split', why: `HTTP ${status}, code ${code}` } };
   const nowMs = deps.clock.now();
-  const refusal = { status, code, message, retryAfterMs: readRetryAfterMs(answer, nowMs) };
+  const refusal = { code, message, retryAfterMs: readRetryAfterMs(answer, nowMs) };
   const meaning = kind.readRefusal?.(refusal, step, nowMs) ?? { kind: 'final', code, reason: message };
   if (meaning.kind === 'final') return reject(meaning);
   if (meaning.delayMs > service.giveUpAfterSeconds * 1000) {
