@@ -13,7 +13,7 @@ import type { ForPlan } from './claims.js';
 import type { PastRun } from './read-runs.js';
 import { listTaken, type RegistryState, type TakenId } from './registry-state.js';
 
-interface KnownFile {
+export interface KnownFile {
   readonly plan: Plan;
   readonly step: PlannedStep;
   readonly input: PlannedInput;

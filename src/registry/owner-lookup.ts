@@ -4,7 +4,7 @@ import type { RowRefusal } from '../kinds/step-kind.js';
 import { digestOfRows, type Plan, type PlannedInput, type PlannedStep } from '../plan/format/plan-file.js';
 import { foldFirst } from '../plan/occurrence.js';
 import { type FoundRow, type RowOwners, rejectSent, rejectUnknown, skip } from '../plan/reimport/reimported-rows.js';
-import type { JobRows } from './job-rows.js';
+import type { JobRows, KnownFile } from './job-rows.js';
 import type { PastRun } from './read-runs.js';
 import { Twins } from './twins.js';
 
@@ -56,6 +56,14 @@ export class OwnerLookup implements RowOwners {
     return rejectSent(`a delivery receipt shows that run ${sender} sent the row with its _rowId`);
   }
 
+  /**
+   * Other plans that read a file: what only this one reads is of another job or account, and its rejections are new rows here. A row that stands in
+   * both counts once: `read-again`.
+   */
+  #knownFrom(file: string): readonly KnownFile[] {
+    return this.#rows.filesOf(file).filter(({ plan }) => plan.id !== this.#plan.id);
+  }
+
   /** A plan that has claimed the row. */
   async #askOwner(plan: string, step: Step, id: RowId): Promise<RowRefusal | undefined> {
     const { kind } = step;
@@ -72,7 +80,7 @@ export class OwnerLookup implements RowOwners {
 
   /** Another step of the plans that read the file of the row, which is as the one here, and had the file too. */
   #askOtherSteps(step: Step, id: RowId): RowRefusal | undefined {
-    const known = this.#rows.filesOf(id.file);
+    const known = this.#knownFrom(id.file);
     const begun = known.filter(({ plan }) => this.#rows.registry.runs.has(plan.id));
     for (const { plan, step: source, input } of begun.length > 0 ? begun : known) {
       const own = findOwnStep(plan, { source, files: [input] }, step);
@@ -92,7 +100,7 @@ export class OwnerLookup implements RowOwners {
 
   /** The runs that took the file of the row as often as it did, and as this plan does; else the plans that read it, and were never begun. */
   async #askReaders(step: Step, id: RowId): Promise<RowRefusal | undefined> {
-    const known = this.#rows.filesOf(id.file);
+    const known = this.#knownFrom(id.file);
     const kind = known[0]?.step.kind ?? step.kind;
     const { job } = this.#plan;
     const now = atOccurrence(id.file, foldFirst(this.#plan.occurrence));

@@ -135,3 +135,25 @@ it('a row that comes back each time is retried for a time, and compared with wha
     name: 'P4',
   });
 });
+
+it.each([
+  ['its only step', [anSmsStep(IN)]],
+  ['another step, which stands first by now', [aContactsStep(IN), anSmsStep(IN)]],
+  ['two steps', [anSmsStep(IN), anSmsStep({ ...IN, template: { source: 'ACME', text: 'Till Friday, {{ name }}' } })]],
+])(
+  'rejections of a job that was renamed since are new rows, beside their file too, for %s; each is sent once',
+  async (_what, steps) => {
+    const workspace = await aJobFor(`${people(2)}P3,1\n`, { steps: [anSmsStep(IN)] });
+    const rejections = rejectionsOf((await run(workspace)).directory);
+    workspace.write('fixed.csv', rejections.replace('P3,1', `P3,${numberOf(3)}`));
+    workspace.change({ name: 'renamed', sameText: 'skip', steps });
+    expect((await workspace.told('plan', 'job.yaml')).error).toBeNull();
+    await run(workspace);
+    const texts = steps.filter(({ kind }: { kind?: string }) => kind === 'sms').length;
+    const sent = async () => (await workspace.sms()).filter(({ destination }) => destination === numberOf(3)).length;
+    expect(await sent()).toBe(texts);
+    workspace.write('late.csv', rejections.replace('P3,1', `Pia,${numberOf(3)}`));
+    await run(workspace);
+    expect(await sent()).toBe(texts);
+  },
+);
