@@ -90,7 +90,11 @@ export function assertSameJob(plan: Plan, job: Job): Job {
  * retry plan were never read from the files, and suppression lists are looked at again as it is sent.
  */
 export async function assertInputsUnchanged(
-  { plan, directory }: { plan: Plan; directory: string },
+  {
+    plan,
+    directory,
+    pass,
+  }: { plan: Plan; directory: string; pass?: { readonly stage: number | 'sample' } | undefined },
   deps: { files: Files; digestInput: (path: string) => Promise<{ sha256: string }> },
 ): Promise<void> {
   const problems: Problem[] = [];
@@ -105,8 +109,11 @@ export async function assertInputsUnchanged(
     }
   }
   if (problems.length === 0) return;
+  // What let the stage pass is to be said once more: nothing was noted.
+  const stage = pass?.stage === 'sample' ? 1 : pass?.stage;
+  const passing = stage === undefined ? '' : ` --pass-stage ${stage} --confirm ${plan.id}`;
   throw new UserError('input-changed', `Cannot resume run ${plan.id}: its input changed`, {
-    hint: `Put the files back, or finish the run as it was planned with \`volley apply ${quoteWord(directory)} --ignore-changed-inputs\`.`,
+    hint: `Put the files back, or finish the run as it was planned with \`volley apply ${quoteWord(directory)} --ignore-changed-inputs${passing}\`.`,
     problems,
   });
 }

@@ -250,7 +250,7 @@ function warnOfChanges(
   const retry = `\`volley retry ${quoteWord(directory)} --only unprocessed --job ${quoteWord(file ?? 'job.yaml')}\``;
   const instead = `\`volley abandon ${quoteWord(directory)}\`, then ${retry}`;
   log.warn(
-    `what is left of run ${plan.id} is sent as it was planned, though the job has changed: ${changes.join('; ')}. To send it as the job is now: ${instead}`,
+    `what is left of run ${plan.id} is sent as it was planned, though the job has changed: ${changes.join('; ')}. As long as it is not finished, this sends the rest as the job is now: ${instead}`,
     { event: 'changed', run: plan.id },
   );
 }

@@ -51,6 +51,22 @@ test('--first sends a sample, says how the rest is sent, and --rest sends that: 
   expect(await workspace.destinations()).toEqual(numbersOf(447));
 });
 
+test('the rest of a sample whose file changed since is refused, with the command that sends it as it was planned', async () => {
+  const workspace = await aJobFor(people(40), { steps: STEPS });
+  const { plan } = (await workspace.volley(...FIRST)).summary;
+  workspace.write('people.csv', people(41));
+  const pass = ['apply', workspace.firstRun(), '--pass-stage', '1', '--confirm', plan];
+  const hints: string[] = [];
+  for (const args of [['run', 'job.yaml', '--rest'], pass]) {
+    const { code, hint } = await refused(workspace, ...args);
+    expect(code).toBe('input-changed');
+    hints.push(/`volley ([^`]+)`/.exec(hint ?? '')?.[1] ?? '');
+  }
+  expect(hints[0]).toBe(hints[1]);
+  expect((await workspace.volley(...String(hints[0]).split(' '))).code).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(40));
+});
+
 test('apply lets the stage pass of just the plan that was looked at, also where the process that did so has sent nothing', async () => {
   const workspace = await aJobFor(people(40), { steps: STEPS });
   const { directory, plan } = (await workspace.volley(...FIRST)).summary;
