@@ -46,10 +46,10 @@ export function readNumberOf(e164: string | undefined): number | undefined {
 export function draftRequest(
   text: TextBuffer,
   body: object,
-  { facts = [], ...draft }: Pick<RowDraft, 'number' | 'country'> & { facts?: readonly string[] },
+  { facts = [], number, country }: Pick<RowDraft, 'number' | 'country'> & { facts?: readonly string[] },
 ): RowDraft {
   text.append(JSON.stringify(body));
   const factsAt = text.length;
   text.append(facts.map((fact) => JSON.stringify(fact)).join());
-  return { ...draft, factsAt };
+  return { number, country, factsAt };
 }
