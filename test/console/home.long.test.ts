@@ -94,7 +94,7 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
     );
     const page = await console.ask('/settings');
     expect(textOf(page)).toMatch(
-      /account acme region europe subaccount acme_hq key from VOLLEY_API_KEY, present key of sms from NO_KEY, not set/,
+      /account acme region europe subaccount acme_hq delivery receipts go to nowhere: .+ key from VOLLEY_API_KEY, present key of sms from NO_KEY, not set/,
     );
     expect(page.text).not.toContain(TEST_CREDENTIALS.apiKey);
     console.write('service.yaml', 'acount: acme\n');
