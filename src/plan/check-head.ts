@@ -44,7 +44,7 @@ export async function checkInputHead(
       if (refusal !== undefined) problems.add({ where: file.shown, ...refusal });
     }
     const binding = new ColumnBinding({ step, number }, records, { mayGrow });
-    if (isWhole || !mayGrow) binding.addProblems(file.shown, problems);
+    if (isWhole || !mayGrow) binding.addProblems(file.shown, problems, first !== undefined);
     const { where } = step.input;
     const tally = where && new FilterTally(where, numbersOf(step));
     const { draftRow } = binding;

@@ -193,7 +193,7 @@ async function planFile(
     const refusals = reader.ownColumns.map((own) => findRefusal(own, step.kind));
     const refusal = refusals.find((each) => each !== undefined);
     if (refusal !== undefined) problems.add({ where: file, ...refusal });
-    binding.addProblems(file, problems);
+    binding.addProblems(file, problems, rows.next > from);
     const found = tally.endFile();
     // Rows that are re-imported were wrong before, each by itself.
     if (reader.ownColumns.length === 0) for (const fault of found) problems.add(fault);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { anSmsStep, numbersOf, people } from './a-job.js';
+import { aContactsStep, anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor } from './a-workspace.js';
 
 const A_TEXT = { source: 'ACME', text: 'Dear {{ name }}' };
@@ -66,3 +66,17 @@ test('a run that is resumed after its text was corrected says that the planned o
     ...Array(10).fill('Hi'),
   ]);
 });
+
+test.each(['csv', 'ndjson', 'xlsx'])(
+  'a step that is fed by the results of another goes on where that one had no file: as %s they have no column, and no row',
+  async (format) => {
+    const fed = anSmsStep({ input: { files: `out/sale/*/*-contacts.results.${format}` } });
+    const workspace = await aJobFor(people(3), { steps: [aContactsStep(), fed], output: { format } });
+    for (const _ of ['contacts', 'sms', 'of no row']) expect((await workspace.run()).code).toBe(0);
+    expect((await workspace.told('check', 'job.yaml')).error).toBeNull();
+    workspace.append('people.csv', people(1, 4).replace('name,mobile\n', ''));
+    workspace.change({ steps: [aContactsStep(), fed], output: { format }, sameText: 'skip' });
+    for (const _ of ['contacts', 'sms']) expect((await workspace.run()).code).toBe(0);
+    expect(await workspace.destinations()).toEqual(numbersOf(4));
+  },
+);

@@ -10,6 +10,9 @@ import { countLines, type LineCount } from './lines.js';
 /** Longest byte order mark. */
 const MARK_BYTES = 4;
 
+/** Of results and rejections in NDJSON, which are empty where they have no row. */
+const MAY_BE_EMPTY = /(?:^|\/)\d+-[a-z.]+\.(?:results|rejections)\.ndjson$/;
+
 /**
  * The text of a file as UTF-8, without its mark. `onNotice` receives what decided the encoding. Refuses an empty file,
  * bytes that are no text in the encoding, and NULs, each with its line.
@@ -21,7 +24,7 @@ export async function* decodeText(
   const content = readContent(source, options.digest);
   try {
     const head = await takeHead(content, ({ length }) => length >= MARK_BYTES);
-    if (head.length === 0) {
+    if (head.length === 0 && !MAY_BE_EMPTY.test(source.shown)) {
       throw refuse({ where: source.shown, message: 'the file is empty, expected at least a header' });
     }
     const encoding = chooseEncoding(head, options.encoding, source.shown);

@@ -34,8 +34,9 @@ export class ColumnBinding {
     return this.#mayGrow || problems.length === 0 ? this.#draftRow : undefined;
   }
 
-  /** Call it once all rows are read: reports each missing column. */
-  addProblems(file: string, problems: ProblemList): void {
+  /** Call it once all rows are read: reports each missing column. Without rows an NDJSON file, and an output of a step that had no file, names none and lacks none. */
+  addProblems(file: string, problems: ProblemList, hasRows: boolean): void {
+    if (!hasRows && (this.#mayGrow || this.#reader.ownColumns.length > 0)) return;
     const where = this.#mayGrow ? file : `${file}:1`;
     for (const { message, hint, at } of this.#bound().problems) {
       // Named with the line of the job, it says of which file it is.
