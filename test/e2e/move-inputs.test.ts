@@ -101,6 +101,21 @@ test('a file whose content is not what was sent any more stays, and is sent by t
   expect(await workspace.destinations()).toEqual([...numbersOf(2), ...numbersOf(2, 10), ...numbersOf(1, 20)]);
 });
 
+test('what a step took is moved to where that step says by now, though another one was put before it', async () => {
+  const workspace = await anInboxJob();
+  workspace.change({ steps: [anSmsStep({ input: { files: INPUT.files } })] });
+  await workspace.run();
+  const before = anSmsStep({
+    input: { files: 'vip/*.csv', whenDone: { moveTo: 'vip/sent/' } },
+    template: { text: 'VIP' },
+  });
+  workspace.write('vip/one.csv', people(1, 50));
+  workspace.change({ steps: [before, anSmsStep({ input: INPUT })] });
+  await workspace.run();
+  expectFiles(workspace, [], ['monday.csv']);
+  expect(listed(workspace, 'vip/sent')).toEqual(['one.csv']);
+});
+
 test('what cannot be moved is one warning and no failure; a later run moves it, also to another directory', async () => {
   const workspace = await anInboxJob({
     ...{ 'inbox/monday.csv': people(2), 'inbox/tuesday.csv': people(2, 10) },

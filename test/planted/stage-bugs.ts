@@ -36,4 +36,12 @@ export const STAGE_BUGS: readonly PlantedBug[] = [
     replace: '',
     tests: ['test/run/stages.test.ts'],
   },
+  {
+    name: 'whom a resumed run omits is asked of the step that stands in the place of its own by now',
+    file: 'src/run/resume.ts',
+    find: 'const same = findSameStep(plannedJob, index, job);',
+    replace: 'const same = index;',
+    tests: ['test/run/resume.test.ts'],
+    title: 'omits whom the job omits now, where its step',
+  },
 ];
