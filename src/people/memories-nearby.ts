@@ -32,7 +32,7 @@ export async function describeMemoriesNearby(
     const jobs = listMost([...new Set(heads.map((head) => head.job))].sort(), 3);
     const memory = relative(job.directory, dirname(directory)) || '.';
     said.push(
-      `whom job ${jobs} wrote to of late does not count here, ${countOf(messages, 'message')} in all, as ${directory} is not the memory of this job: who had the text gets it again. To count them: \`memory: ${memory}\` in the job`,
+      `${countOf(messages, 'message')} that job ${jobs} sent of late ${messages === 1 ? 'does' : 'do'} not count here, as ${directory} is not the memory of this job: who had the text gets it again. To count them: \`memory: ${memory}\` in the job`,
     );
   }
   return said;

@@ -73,7 +73,7 @@ test.each([
     workspace.write('moved/people.csv', people(12));
     workspace.change(changes, file);
     const { stderr } = await workspace.volley('plan', file);
-    const [, memory = ''] = /12 messages in all, .*`memory: (\S+)`/.exec(stderr) ?? [];
+    const [, memory = ''] = /12 messages that job sale sent .*`memory: (\S+)`/.exec(stderr) ?? [];
     workspace.change({ ...changes, memory }, file);
     const { summary } = await workspace.volley('run', file);
     expect(summary.balance).toMatchObject({ accepted: 0, skipped: 12 });
