@@ -60,6 +60,8 @@ function joinLists(plannedJob: Job, job: Job, index: number): Step['suppress'] {
   return joined.length === 0 ? undefined : joined;
 }
 
+const OR_AS_PLANNED = 'or leave out --job: then the rows are sent as they were planned.';
+
 /** The current job for a plan's rows: same name and account, same steps. */
 export function assertSameJob(plan: Plan, job: Job): Job {
   const kindsOf = (steps: readonly Step[]) => steps.map(({ kind }) => kind).join(', ');
@@ -67,7 +69,7 @@ export function assertSameJob(plan: Plan, job: Job): Job {
     throw new UserError(
       'plan-mismatch',
       `Cannot retry rows of run ${plan.id}: the job is ${job.name} with steps ${kindsOf(job.steps)}, expected ${plan.job.name} with ${kindsOf(plan.job.steps)}`,
-      { hint: 'Give the job file that the run was planned from.' },
+      { hint: `Give the job file that the run was planned from, ${OR_AS_PLANNED}` },
     );
   }
   const moved = plan.job.steps.findIndex((_, index) => (findSameStep(plan.job, index, job) ?? index) !== index);
@@ -76,7 +78,7 @@ export function assertSameJob(plan: Plan, job: Job): Job {
     throw new UserError(
       'plan-mismatch',
       `Cannot retry rows of run ${plan.id}: step ${moved + 1} of the run is step ${place} of the job now, so its rows would get what another step sends`,
-      { hint: 'Put the steps of the job back into the order that they had.' },
+      { hint: `Put the steps of the job back into the order that they had, ${OR_AS_PLANNED}` },
     );
   }
   const hint =

@@ -80,3 +80,21 @@ test.each(['csv', 'ndjson', 'xlsx'])(
     expect(await workspace.destinations()).toEqual(numbersOf(4));
   },
 );
+
+test.each([
+  ['a step more', [anSmsStep()], [aContactsStep(), anSmsStep()]],
+  ['its steps swapped', [anSmsStep(), anSmsStep({ template: A_TEXT })], [anSmsStep({ template: A_TEXT }), anSmsStep()]],
+])(
+  'a retry under a job that has %s by now is refused, and goes without --job, as is said',
+  async (_what, steps, now) => {
+    const workspace = await aJobFor(people(3), { steps }, { kind: 'empty', nth: 1 });
+    const { directory } = (await workspace.run()).summary;
+    await workspace.settle(directory, 'not-sent', 3);
+    const before = (await workspace.sms()).length;
+    workspace.change({ steps: now });
+    const { error } = await workspace.retry(directory, 'not-sent', '--job', 'job.yaml');
+    expect(error.hint).toContain('or leave out --job');
+    expect((await workspace.resend(directory, 'not-sent')).code).toBe(0);
+    expect(await workspace.sms()).toHaveLength(before + 3);
+  },
+);
