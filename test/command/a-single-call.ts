@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createContext } from '../../src/command/context.js';
+import { byArea } from '../../src/domain/areas.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { ALL_CREDENTIALS, anSmsStep } from '../job/a-job-file.js';
-import { someBases } from '../library/a-service.js';
 import { aFolder } from '../plan/a-plan.js';
 import { aTerminal } from './a-terminal.js';
 
@@ -55,5 +55,5 @@ export async function aSandboxCaller(changes: Record<string, unknown> = {}) {
 
 /** A job that calls a server of the test as the whole service. */
 export function aService(origin: string, changes: Record<string, unknown> = {}): Record<string, unknown> {
-  return { account: 'acme', credentials: ALL_CREDENTIALS, bases: someBases(origin), ...changes };
+  return { account: 'acme', credentials: ALL_CREDENTIALS, bases: byArea(() => origin), ...changes };
 }

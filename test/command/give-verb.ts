@@ -22,14 +22,7 @@ export interface Sampling {
 
 /** Flags as the command line has them where none is given. */
 const SENDING = {
-  ...{
-    again: false,
-    yes: false,
-    confirm: undefined,
-    wait: false,
-    standby: false,
-    adopt: false,
-  },
+  ...{ again: false, yes: false, confirm: undefined, wait: false, standby: false, adopt: false },
   ...{ first: undefined, rest: undefined, passStage: undefined },
   ...{ metricsFile: undefined, metricsPort: undefined, metricsHost: '127.0.0.1' },
 };

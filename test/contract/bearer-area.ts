@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { byArea } from '../../src/domain/areas.js';
 import type { Region } from '../../src/domain/service-facts.js';
 import { readOptions } from '../../src/library/service-options.js';
 import type { Service } from '../../src/library.js';
 import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
-import { aService, someBases } from '../library/a-service.js';
+import { aService } from '../library/a-service.js';
 import { type Answered, type Asked, aClient, aClock, type Client } from '../sandbox/sandbox-client.js';
 
 /**
@@ -126,7 +127,7 @@ export function testBearerArea(area: BearerArea): void {
 export function testRegions({ title, name, call, endpoints: [first] }: BearerArea, mark: '' | 'Open point, '): void {
   test(`${mark}What the service does, 7 Regions: ${title} is called at the address of its region, and at no other`, async () => {
     const [asia, europe] = [await aClient(), await aClient()];
-    const bases = { ...someBases(asia.sandbox.origin), [name]: europe.sandbox.origin };
+    const bases = { ...byArea(() => asia.sandbox.origin), [name]: europe.sandbox.origin };
     await call(aService('', { bases, credentials: { apiKey: TEST_CREDENTIALS.apiKey } }));
     const { method, status } = first;
     expect([...europe.sandbox.readRequests()]).toMatchObject([{ area: name, method, status }]);

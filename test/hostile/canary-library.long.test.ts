@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SecretKeeper } from '../../src/command/terminal.js';
+import { byArea } from '../../src/domain/areas.js';
 import { createHost } from '../../src/library/program-host.js';
 import { apply, createService, type Log, plan, type Service, type WrittenJob } from '../../src/library.js';
-import { someBases } from '../library/a-service.js';
 import { oneIn } from '../one-in.js';
 import { aFolder } from '../plan/a-plan.js';
 import { ENDS, startEchoingService } from './an-echoing-service.js';
@@ -44,7 +44,8 @@ const smsStep = (changes: object = {}) => ({
   ...changes,
 });
 
-const NOWHERE = { account: 'acme', credentials: CREDENTIALS, bases: someBases('http://127.0.0.1:1') };
+const BASES = byArea(() => 'http://127.0.0.1:1');
+const NOWHERE = { account: 'acme', credentials: CREDENTIALS, bases: BASES };
 const aJob = (steps: readonly object[], service: object = NOWHERE) =>
   ({ name: 'sale', service, steps, output: 'out' }) as WrittenJob;
 
@@ -136,7 +137,7 @@ function listCalls(): ((service: Service) => Promise<unknown>)[] {
 
 test('a call that cannot be formed, and options that make no service, throw no number', async () => {
   const program = aProgram();
-  const service = createService({ account: 'acme', bases: someBases('http://127.0.0.1:1'), credentials: keys });
+  const service = createService({ account: 'acme', bases: BASES, credentials: keys });
   onTestFinished(() => service.close());
 
   await program.watch(() => service.verification.readSession({ sessionId: `${NUMBER}/..` }));

@@ -21,7 +21,6 @@ const limited = (requestsPerSecond: number, concurrency: number) => ({
 });
 
 const inputOf = (file: string, more: object = {}) => expect.objectContaining({ files: [`/jobs/${file}`], ...more });
-const SUMMARY = '{{ job }}: {{ accepted }} of {{ read }}';
 
 test.each<[Step['kind'], Record<string, unknown>, object]>([
   [
@@ -45,7 +44,7 @@ test.each<[Step['kind'], Record<string, unknown>, object]>([
   ],
   ['campaign', aCampaignStep(), { campaign: 101, set: 'PAUSED', always: false, limits: limited(1, 1) }],
   ['campaign', aCampaignStep({ expect: 'RUNNING' }), expect.objectContaining({ expect: ['RUNNING'] })],
-  ['chat', aChatStep(), { text: SUMMARY, when: 'always', limits: limited(1, 1) }],
+  ['chat', aChatStep(), { text: '{{ job }}: {{ accepted }} of {{ read }}', when: 'always', limits: limited(1, 1) }],
 ])('every default of %s is filled', (kind, written, filled) => {
   const { kind: _kind, ...rest } = fillOne(kind, written);
   expect(rest).toEqual(filled);
@@ -81,30 +80,26 @@ describe('every key that is written is kept', () => {
   });
 });
 
-describe('limits at the top', () => {
-  const limitsOf = (limits: object, ...steps: object[]) =>
-    parseJob(aJobFile({ steps, limits, service: { sandbox: true } }), 'sale.yaml').steps.map((step) => step.limits);
-
-  test('do not concern a step with limits of its own', () => {
-    const own = aContactsStep({ limits: { requestsPerSecond: 5 } });
-    const limits = limitsOf({ requestsPerSecond: 1800 }, anSmsStep(), own);
-    expect(limits.map(({ requestsPerSecond }) => requestsPerSecond)).toEqual([1800, 5]);
-  });
-
-  test('of messages concern SMS alone', () => {
-    const limits = limitsOf({ messagesPerSecond: 20_000, segmentsPerSecond: 5 }, anSmsStep(), aContactsStep());
-    expect(limits.map(({ messagesPerSecond, segmentsPerSecond }) => [messagesPerSecond, segmentsPerSecond])).toEqual([
-      [20_000, 5],
-      [undefined, undefined],
-    ]);
-  });
-
-  test('are not for steps without rows, which do not lower what they may be', () => {
-    const limits = limitsOf({ requestsPerSecond: 1800, concurrency: 100 }, aCampaignStep(), anSmsStep(), aChatStep());
-    expect(limits.map((each) => [each.requestsPerSecond, each.concurrency])).toEqual([
-      [1, 1],
-      [1800, 100],
-      [1, 1],
-    ]);
-  });
+test.each([
+  [
+    'do not concern a step with limits of its own',
+    { requestsPerSecond: 1800 },
+    [anSmsStep(), aContactsStep({ limits: { requestsPerSecond: 5 } })],
+    [{ requestsPerSecond: 1800 }, { requestsPerSecond: 5 }],
+  ],
+  [
+    'of messages concern SMS alone',
+    { messagesPerSecond: 20_000, segmentsPerSecond: 5 },
+    [anSmsStep(), aContactsStep()],
+    [{ messagesPerSecond: 20_000, segmentsPerSecond: 5 }, limited(20, 8)],
+  ],
+  [
+    'are not for steps without rows, which do not lower what they may be',
+    { requestsPerSecond: 1800, concurrency: 100 },
+    [aCampaignStep(), anSmsStep(), aChatStep()],
+    [limited(1, 1), { requestsPerSecond: 1800, concurrency: 100 }, limited(1, 1)],
+  ],
+])('limits at the top %s', (_, limits, steps, found) => {
+  const job = parseJob(aJobFile({ steps, limits, service: { sandbox: true } }), 'sale.yaml');
+  expect(job.steps.map((step) => step.limits)).toMatchObject(found);
 });

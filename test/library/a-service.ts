@@ -9,14 +9,9 @@ export const SECRETS = {
   campaign: { username: 'acme', dataToken: 't0ken-to-read', actionToken: 't0ken-to-act' },
 };
 
-/** Every area at one address. */
-export function someBases(base: string): NonNullable<ServiceOptions['bases']> {
-  return byArea(() => base);
-}
-
-/** A service that is closed when the test is over. */
+/** A service with every area at one address, closed when the test is over. */
 export function aService(base: string, options: Partial<ServiceOptions> = {}): Service {
-  const service = createService({ account: 'acme', bases: someBases(base), credentials: SECRETS, ...options });
+  const service = createService({ account: 'acme', bases: byArea(() => base), credentials: SECRETS, ...options });
   onTestFinished(() => service.close());
   return service;
 }

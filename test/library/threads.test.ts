@@ -24,10 +24,8 @@ test('a run that a thread works on is refused to the other threads of its proces
   const steps = [anSmsStep({ batchSize: 1, limits: { requestsPerSecond: 1 } })];
   const job = { name: 'threads', service: { sandbox: true }, steps, output: 'out' } as unknown as WrittenJob;
   const planned = await plan(job, { directory });
-  const thread = new Worker(THREAD, {
-    eval: true,
-    workerData: { library: LIBRARY, directory: planned!.directory },
-  });
+  const workerData = { library: LIBRARY, directory: planned!.directory };
+  const thread = new Worker(THREAD, { eval: true, workerData });
   onTestFinished(async () => {
     await thread.terminate();
   });
