@@ -1,4 +1,6 @@
+import { remember } from '../domain/is-object.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
+import { findSameStep } from '../job/match-steps.js';
 import { atAnyTime, atOccurrence, type RowId, readRowId } from '../kinds/ids.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import { digestOfRows, type Plan, type PlannedInput, type PlannedStep } from '../plan/format/plan-file.js';
@@ -18,6 +20,8 @@ export class OwnerLookup implements RowOwners {
   readonly #rows: JobRows;
   readonly #plan: Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>;
   readonly #twins: Twins;
+  /** Of planned steps, by plan and number: which step of the job each is by now. */
+  readonly #numbers = new Map<string, number>();
 
   /** `plan`: that would send the rows. */
   constructor(rows: JobRows, plan: Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>) {
@@ -35,8 +39,7 @@ export class OwnerLookup implements RowOwners {
     if (id === undefined) return { digest: undefined, refusal: undefined };
     const refusal = await this.#refuse(step, id);
     if (refusal === undefined) await this.#twins.load(id.file);
-    const isOwn = ({ kind, number }: Step) => kind === step.kind && number === step.number;
-    const known = this.#rows.filesOf(id.file).find((each) => isOwn(each.step));
+    const known = this.#rows.filesOf(id.file).find((each) => this.#isSame(each, step));
     return { digest: known && digestOfRows(known.input), refusal };
   }
 
@@ -74,7 +77,7 @@ export class OwnerLookup implements RowOwners {
     const isFree = await this.#isRefusedIn(run, kind, id);
     if (!isFree) return skip('retried', `Claimed by plan ${plan}, which reports what became of it`);
     const places = await this.#rows.placesIn(run, kind, id);
-    const own = places.map(({ step: source }) => findOwnStep(run.plan, { source, files: source.inputs }, step));
+    const own = places.map(({ step: source }) => this.#findOwnStep(run, { source, files: source.inputs }, step));
     return own.every((each) => each !== undefined) ? own[0] : undefined;
   }
 
@@ -83,7 +86,7 @@ export class OwnerLookup implements RowOwners {
     const known = this.#knownFrom(id.file);
     const begun = known.filter(({ plan }) => this.#rows.registry.runs.has(plan.id));
     for (const { plan, step: source, input } of begun.length > 0 ? begun : known) {
-      const own = findOwnStep(plan, { source, files: [input] }, step);
+      const own = this.#findOwnStep({ plan }, { source, files: [input] }, step);
       if (own !== undefined) return own;
     }
     return undefined;
@@ -148,24 +151,34 @@ export class OwnerLookup implements RowOwners {
     const { pruned } = this.#rows.registry.recordOf(run);
     return pruned === undefined ? 'is gone' : `was pruned on ${new Date(pruned.at).toISOString().slice(0, 10)}`;
   }
-}
 
-/**
- * Skips a row of files of a step, in a run where another step is as the one which now reads its rejections, and had one of the files itself:
- * there each row has its own end. Undefined where the rejections are those of the step itself, or it never had the files.
- */
-function findOwnStep(
-  { id, steps }: Plan,
-  { source, files }: { source: PlannedStep; files: readonly PlannedInput[] },
-  { kind, number }: Step,
-): RowRefusal | undefined {
-  if (source.kind === kind && source.number === number) return undefined;
-  const digests = new Set(files.map(digestOfRows));
-  const own = steps.filter(
-    (step) => step.kind === kind && step.inputs.some((input) => digests.has(digestOfRows(input))),
-  );
-  const isItself = source.kind === kind && own.length === 1;
-  const other = isItself ? undefined : own.find((step) => step !== source);
-  if (other === undefined) return undefined;
-  return skip('retried', `Step ${other.number} of run ${id} read the same row, and reports what became of it`);
+  /**
+   * Skips a row of files of a step, in a run where another step is as the one which now reads its rejections, and had one of the files itself:
+   * there each row has its own end. Undefined where the rejections are those of the step itself, or it never had the files.
+   */
+  #findOwnStep(
+    { plan }: { readonly plan: Plan },
+    { source, files }: { source: PlannedStep; files: readonly PlannedInput[] },
+    step: Step,
+  ): RowRefusal | undefined {
+    if (this.#isSame({ plan, step: source }, step)) return undefined;
+    const digests = new Set(files.map(digestOfRows));
+    const own = plan.steps.filter(
+      ({ kind, inputs }) => kind === step.kind && inputs.some((input) => digests.has(digestOfRows(input))),
+    );
+    const isItself = source.kind === step.kind && own.length === 1;
+    const other = isItself ? undefined : own.find((each) => each !== source);
+    if (other === undefined) return undefined;
+    return skip('retried', `Step ${other.number} of run ${plan.id} read the same row, and reports what became of it`);
+  }
+
+  /** Whether a planned step is that one, wherever it stands in the job by now; one that is not found stands where it stood. */
+  #isSame({ plan, step: { kind, number } }: { plan: Plan; step: PlannedStep }, step: Step): boolean {
+    if (kind !== step.kind) return false;
+    const now = remember(this.#numbers, `${plan.id} ${number}`, () => {
+      const same = findSameStep(plan.job, number - 1, this.#plan.job);
+      return same === undefined ? number : same + 1;
+    });
+    return now === step.number;
+  }
 }

@@ -157,3 +157,25 @@ it.each([
     expect(await sent()).toBe(texts);
   },
 );
+
+it.each([
+  ['each its own', [2, 1], ['One P2', 'Two P2']],
+  ['each those of the other', [1, 2], []],
+])(
+  'of two steps that were swapped since, and read %s, each sends only rows that it had refused',
+  async (_what, of, texts) => {
+    const stepOf = (text: string, ...files: string[]) =>
+      anSmsStep({
+        input: { files: ['people.csv', ...files] },
+        template: { source: 'ACME', text: `${text} {{ name }}` },
+      });
+    const workspace = await aJobFor(`${people(1)}P2,1\n`, { steps: [stepOf('One'), stepOf('Two')] });
+    const { directory } = await run(workspace);
+    for (const step of [1, 2])
+      workspace.write(`fixed-${step}.csv`, rejectionsOf(directory, `${step}-sms`).replace('P2,1', `P2,${numberOf(2)}`));
+    workspace.change({ steps: [stepOf('Two', `fixed-${of[0]}.csv`), stepOf('One', `fixed-${of[1]}.csv`)] });
+    await run(workspace);
+    const sent = (await workspace.sms()).filter(({ destination }) => destination === numberOf(2));
+    expect(sent.map(({ text }) => text).sort()).toEqual(texts);
+  },
+);
