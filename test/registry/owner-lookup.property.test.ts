@@ -106,7 +106,7 @@ function writeRun(
   const plan = {
     id,
     occurrence: run.occurrence,
-    job: { service: run.service },
+    job: { service: run.service, steps: [] },
     steps: planned,
     ...retryOf,
   } as unknown as Plan;

@@ -49,6 +49,8 @@ test('a receipt is written once to the file of its run, also behind a pause in w
   expect(await add('sent')).toBe('duplicate');
   clock.jump({ wallMs: 0, steadyMs: 600_000 });
   expect((await Promise.all([add('read'), receipts.closeIdle()]))[0]).toBe('written');
+  // It is open still.
+  expect(await add('read')).toBe('duplicate');
   expect(looked).toEqual([RUN, RUN]);
   expect(states()).toEqual(['sent', 'delivered', 'read']);
 });
