@@ -3,7 +3,7 @@ import { remember } from '../domain/is-object.js';
 import { formatTime } from '../domain/stated-time.js';
 import { fixDates } from '../job/fix-dates.js';
 import { isRowStep, type Job, type Step } from '../job/job.js';
-import { findSameStep, listChangedKeys } from '../job/match-steps.js';
+import { listChangedKeys, matchSteps } from '../job/match-steps.js';
 import { totalOf } from '../plan/format/plan-file.js';
 import type { LeftOut, RestStep } from '../plan/inputs/select-inputs.js';
 import type { PastRun } from '../registry/read-runs.js';
@@ -101,9 +101,9 @@ async function noteChange(
   { plan, directory }: PastRun,
   { number, job, filtered, ofThen }: { number: number; job: Job; filtered: readonly Job[]; ofThen: Job },
 ): Promise<Partial<LeftOut> | undefined> {
-  const index = findPlannedStep(plan.job, number - 1, job);
+  const index = matchSteps(plan.job, job).findIndex((now) => now?.at === number - 1);
   const sent = `was already sent by run ${plan.id}`;
-  if (index === undefined)
+  if (index === -1)
     return {
       reason: `${sent}, by another step than step ${number}: a second text for the same people is a job of its own`,
     };
@@ -120,17 +120,6 @@ async function noteChange(
   const keys = listChangedKeys(plan.job, index, job);
   if (before.country !== now.country) keys.push('country');
   return keys.length === 0 ? undefined : { reason: `${sent}, with another ${keys.join(' and ')}` };
-}
-
-/** The step of a plan that the one of a job is by now. Undefined where none was. */
-function findPlannedStep(planned: Job, index: number, job: Job): number | undefined {
-  const all = [...planned.steps.keys()];
-  const same = all.find((at) => findSameStep(planned, at, job) === index);
-  if (same !== undefined) return same;
-  const kind = job.steps[index]?.kind;
-  const place = job.steps.slice(0, index).filter((step) => step.kind === kind).length;
-  const at = all.filter((each) => planned.steps[each]?.kind === kind)[place];
-  return at === undefined || findSameStep(planned, at, job) !== undefined ? undefined : at;
 }
 
 function readingOf(step: Step | undefined): { where: string; country: string } {

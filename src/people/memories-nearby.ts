@@ -1,5 +1,5 @@
 import { dirname, join, relative } from 'node:path';
-import { countOf, listMost } from '../domain/count-of.js';
+import { countOf, listMost, sumOf } from '../domain/count-of.js';
 import type { Job } from '../job/job.js';
 import type { Files } from '../storage/files.js';
 import type { PeopleHead } from './people-file.js';
@@ -28,7 +28,7 @@ export async function describeMemoriesNearby(
     const found = await readPeopleHeads(files, directory).catch(() => undefined);
     const heads = (found?.heads ?? []).map(({ head }) => head).filter(counts);
     if (heads.length === 0) continue;
-    const messages = heads.reduce((sum, { records }) => sum + records, 0);
+    const messages = sumOf(heads.map(({ records }) => records));
     const jobs = listMost([...new Set(heads.map((head) => head.job))].sort(), 3);
     const memory = relative(job.directory, dirname(directory)) || '.';
     said.push(

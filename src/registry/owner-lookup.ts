@@ -1,6 +1,6 @@
 import { remember } from '../domain/is-object.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
-import { findSameStep } from '../job/match-steps.js';
+import { matchSteps } from '../job/match-steps.js';
 import { atAnyTime, atOccurrence, type RowId, readRowId } from '../kinds/ids.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import { digestOfRows, type Plan, type PlannedInput, type PlannedStep } from '../plan/format/plan-file.js';
@@ -20,8 +20,8 @@ export class OwnerLookup implements RowOwners {
   readonly #rows: JobRows;
   readonly #plan: Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>;
   readonly #twins: Twins;
-  /** Of planned steps, by plan and number: which step of the job each is by now. */
-  readonly #numbers = new Map<string, number>();
+  /** By plan id: which steps of the job its steps are by now. */
+  readonly #steps = new Map<string, ReturnType<typeof matchSteps>>();
 
   /** `plan`: that would send the rows. */
   constructor(rows: JobRows, plan: Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>) {
@@ -172,13 +172,9 @@ export class OwnerLookup implements RowOwners {
     return skip('retried', `Step ${other.number} of run ${plan.id} read the same row, and reports what became of it`);
   }
 
-  /** Whether a planned step is that one, wherever it stands in the job by now; one that is not found stands where it stood. */
+  /** Whether a planned step is that one, wherever it stands in the job by now. */
   #isSame({ plan, step: { kind, number } }: { plan: Plan; step: PlannedStep }, step: Step): boolean {
-    if (kind !== step.kind) return false;
-    const now = remember(this.#numbers, `${plan.id} ${number}`, () => {
-      const same = findSameStep(plan.job, number - 1, this.#plan.job);
-      return same === undefined ? number : same + 1;
-    });
-    return now === step.number;
+    const now = remember(this.#steps, plan.id, () => matchSteps(plan.job, this.#plan.job));
+    return kind === step.kind && now[number - 1]?.at === step.number - 1;
   }
 }

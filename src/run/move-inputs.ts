@@ -2,7 +2,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import { isRowStep, type Job } from '../job/job.js';
-import { findSameStep } from '../job/match-steps.js';
+import { matchSteps } from '../job/match-steps.js';
 import { PLAN_FILE } from '../plan/format/plan-file.js';
 import type { Log } from '../ports/log.js';
 import { type PastRun, readHistory } from '../registry/read-runs.js';
@@ -107,9 +107,10 @@ function listNeeded(history: readonly PastRun[], { state }: Registry): ReadonlyS
 
 /** By the job as it is now: a directory that was wrong can be corrected. */
 function listTaken({ plan }: PastRun, job: Job): Taken[] {
-  return plan.steps.flatMap(({ number, kind, inputs }) => {
-    const step = job.steps[findSameStep(plan.job, number - 1, job) ?? number - 1];
-    const whenDone = step !== undefined && isRowStep(step) && step.kind === kind ? step.input.whenDone : undefined;
+  const now = matchSteps(plan.job, job);
+  return plan.steps.flatMap(({ number, inputs }) => {
+    const step = job.steps[now[number - 1]?.at ?? -1];
+    const whenDone = step !== undefined && isRowStep(step) ? step.input.whenDone : undefined;
     if (whenDone === undefined) return [];
     return inputs.map(({ path, file, sha256 }) => ({ path, shown: file, sha256, moveTo: whenDone.moveTo }));
   });

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { type Problem, quoteWord, UserError } from '../domain/errors.js';
 import type { Job, Step } from '../job/job.js';
-import { findSameStep } from '../job/match-steps.js';
+import { matchSteps } from '../job/match-steps.js';
 import type { RunState } from '../journal/replay.js';
 import { areasOf } from '../kinds/kinds.js';
 import { accountOf } from '../plan/format/account-of.js';
@@ -17,12 +17,10 @@ export function joinSettings(plan: Plan, job: Job, directory: string): Job {
     `If the job is wrong now, set it back, or finish the run as it was planned with \`volley apply ${quoteWord(directory)}\`. If it was planned for the wrong one, ` +
     `let it go with \`volley abandon ${quoteWord(directory)}\`, then run the job: it plans the files anew, and counts nothing that this run sent as sent.`;
   assertSameAccount(plan, job, { task: 'resume', hint });
+  const now = matchSteps(plan.job, job);
   const steps = plan.job.steps.map((step, index): Step => {
-    const same = findSameStep(plan.job, index, job) ?? index;
-    const current = job.steps[same];
-    const suppress = joinLists(plan.job, job, index);
-    if (current?.kind !== step.kind) return { ...step, suppress };
-    return { ...step, limits: current.limits, suppress };
+    const { limits } = job.steps[now[index]?.at ?? -1] ?? step;
+    return { ...step, limits, suppress: joinLists(plan.job, job, index) };
   });
   const { guards, notBefore, notAfter, cluster } = job;
   return { ...plan.job, service: job.service, guards, steps, notBefore, notAfter, cluster };
@@ -52,8 +50,8 @@ function joinLists(plannedJob: Job, job: Job, index: number): Step['suppress'] {
         return { lists, key: JSON.stringify({ ...lists, files }) };
       });
   const planned = plannedJob.steps[index];
-  const same = findSameStep(plannedJob, index, job);
-  const now = same === undefined ? job.steps.filter(({ kind }) => kind === planned?.kind) : [job.steps[same]];
+  const same = matchSteps(plannedJob, job)[index];
+  const now = same?.isSame ? [job.steps[same.at]] : job.steps.filter(({ kind }) => kind === planned?.kind);
   const current = listsOf(job, now).filter(({ key }, at, all) => all.findIndex((each) => each.key === key) === at);
   const others = listsOf(plannedJob, [planned]).filter(({ key }) => current.every((each) => each.key !== key));
   const joined = [...current, ...others].map(({ lists }) => lists);
@@ -72,9 +70,10 @@ export function assertSameJob(plan: Plan, job: Job): Job {
       { hint: `Give the job file that the run was planned from, ${OR_AS_PLANNED}` },
     );
   }
-  const moved = plan.job.steps.findIndex((_, index) => (findSameStep(plan.job, index, job) ?? index) !== index);
+  const now = matchSteps(plan.job, job);
+  const moved = now.findIndex((step, index) => step?.isSame === true && step.at !== index);
   if (moved !== -1) {
-    const place = (findSameStep(plan.job, moved, job) ?? 0) + 1;
+    const place = (now[moved]?.at ?? 0) + 1;
     throw new UserError(
       'plan-mismatch',
       `Cannot retry rows of run ${plan.id}: step ${moved + 1} of the run is step ${place} of the job now, so its rows would get what another step sends`,

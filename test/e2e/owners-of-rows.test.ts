@@ -159,11 +159,12 @@ it.each([
 );
 
 it.each([
-  ['each its own', [2, 1], ['One P2', 'Two P2']],
-  ['each those of the other', [1, 2], []],
+  ['each its own', 'Two', [2, 1], ['One P2', 'Two P2']],
+  ['each its own, of which one has another text by now', 'Second', [2, 1], ['One P2', 'Second P2']],
+  ['each those of the other', 'Two', [1, 2], []],
 ])(
   'of two steps that were swapped since, and read %s, each sends only rows that it had refused',
-  async (_what, of, texts) => {
+  async (_what, second, of, texts) => {
     const stepOf = (text: string, ...files: string[]) =>
       anSmsStep({
         input: { files: ['people.csv', ...files] },
@@ -173,7 +174,7 @@ it.each([
     const { directory } = await run(workspace);
     for (const step of [1, 2])
       workspace.write(`fixed-${step}.csv`, rejectionsOf(directory, `${step}-sms`).replace('P2,1', `P2,${numberOf(2)}`));
-    workspace.change({ steps: [stepOf('Two', `fixed-${of[0]}.csv`), stepOf('One', `fixed-${of[1]}.csv`)] });
+    workspace.change({ steps: [stepOf(second, `fixed-${of[0]}.csv`), stepOf('One', `fixed-${of[1]}.csv`)] });
     await run(workspace);
     const sent = (await workspace.sms()).filter(({ destination }) => destination === numberOf(2));
     expect(sent.map(({ text }) => text).sort()).toEqual(texts);

@@ -39,8 +39,8 @@ export const STAGE_BUGS: readonly PlantedBug[] = [
   {
     name: 'whom a resumed run omits is asked of the step that stands in the place of its own by now',
     file: 'src/run/resume.ts',
-    find: 'const same = findSameStep(plannedJob, index, job);',
-    replace: 'const same = index;',
+    find: 'const same = matchSteps(plannedJob, job)[index];',
+    replace: 'const same = { at: index, isSame: true };',
     tests: ['test/run/resume.test.ts'],
     title: 'omits whom the job omits now, where its step',
   },

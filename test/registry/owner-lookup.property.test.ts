@@ -15,6 +15,9 @@ import { runsOf } from '../one-in.js';
 import { aRowLine } from '../plan/a-row-line.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 
+/** The steps of every job: each stands where it stood. */
+const UNCHANGED = Array.from({ length: 9 }, (_, place) => ({ kind: 'sms', place }));
+
 const kind = fc.constantFrom('sms', 'contacts');
 const occurrence = fc.constantFrom('', '', '2026-11-21', 'again-2');
 const service = fc.record({
@@ -106,7 +109,7 @@ function writeRun(
   const plan = {
     id,
     occurrence: run.occurrence,
-    job: { service: run.service, steps: [] },
+    job: { service: run.service, steps: UNCHANGED },
     steps: planned,
     ...retryOf,
   } as unknown as Plan;
@@ -205,7 +208,7 @@ test('who has a row is who has it by a look at every plan of the job, and it sta
       const like = runs[ask.like % runs.length]!;
       const { occurrence, service } = like;
       const [{ kind, rows }] = like.steps as [typeof aStep extends fc.Arbitrary<infer T> ? T : never];
-      const plan = { id: 'r00000000009', occurrence, job: { service, steps: [] } } as unknown as Plan;
+      const plan = { id: 'r00000000009', occurrence, job: { service, steps: UNCHANGED } } as unknown as Plan;
       const number = ask.like % runs.length;
       const fed = rows.flatMap(({ from }) => fromOf(history, number, { retries: like.retries, from }) ?? []);
       const id = fed[ask.pick % (fed.length + 1)] ?? idOf(history, ask.id);

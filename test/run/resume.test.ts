@@ -57,6 +57,7 @@ describe('an unfinished run under a job that was fixed', () => {
     ['its own', [job.steps[0]!, mine], []],
     ['its own, elsewhere', [other, mine], []],
     ['a corrected one', [job.steps[0]!, changed], ['template.text']],
+    ['a corrected one, before another that was put in', [changed, other], ['template.text']],
     ['none', [job.steps[0]!], []],
   ])('is said to send another text than the job only where it does: %s', (_what, steps, keys) => {
     expect(listChangedKeys(plan.job, 1, { ...job, steps })).toEqual(keys);
