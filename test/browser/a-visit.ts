@@ -70,6 +70,8 @@ async function aVisit(browser: Browser, console: AConsole, options: BrowserConte
 /** It needs no scrolling to the side, and axe finds nothing that hinders anyone. With each commit one page in three is looked at, in one way; with the next, others. */
 export async function inspect(page: Page): Promise<void> {
   inspected += 1;
+  // What a click led to may not have its styles yet.
+  await page.waitForLoadState();
   const look = (inspected + turn) % (APART * LOOKS.length);
   for (const { width, colorScheme } of ALL ? LOOKS : LOOKS.slice(look, look + 1)) {
     await page.setViewportSize({ width, height: 900 });
