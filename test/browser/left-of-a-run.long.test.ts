@@ -59,6 +59,7 @@ test('what is left of a run can be read and decided likewise: in doubt, taken ba
   await page.fill('#cell-0-1', ofOthers(FIXED, 'again'));
   await page.keyboard.press('Enter');
   await page.waitForSelector('button:text-is("Check the 1")');
+  await page.waitForLoadState();
   expect((await page.locator('button:text-is("Check the 1")').boundingBox())?.y, 'in sight').toBeLessThan(900);
   await inspect(page);
   await page.dblclick('text=Check the 1');
