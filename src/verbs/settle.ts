@@ -5,6 +5,7 @@ import { escapeText, type Screen, showCommand, showPath } from '../command/scree
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { addCounts, countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
+import { formatTime, millisecondsOf } from '../domain/stated-time.js';
 import { EXIT } from '../report/exit-code.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { countUnderWay } from '../report/row-balance.js';
@@ -88,7 +89,7 @@ export const settle = defineVerb({
     const settled = `settled ${countOf(accepted + rejected + notSent, 'row')}`;
     return {
       json: object,
-      text: formatSettled(object, summary.steps, screen),
+      text: formatSettled(object, summary.steps, { screen, nowMs: env.clock.now() }),
       exitCode: inDoubt > 0 ? EXIT.inDoubt : EXIT.ok,
       reason: inDoubt > 0 ? `${settled}; ${countOf(inDoubt, 'row')} in doubt` : settled,
     };
@@ -138,7 +139,7 @@ function formatSettled(
     readonly left: readonly { readonly reason: string; readonly rows: number }[];
   },
   steps: Summary['steps'],
-  screen: Screen,
+  { screen, nowMs }: { readonly screen: Screen; readonly nowMs: number },
 ): string {
   const { accepted, rejected, notSent } = end.settled;
   const settled = `${format(accepted)} accepted, ${format(rejected)} rejected, ${format(notSent)} not sent`;
@@ -147,19 +148,26 @@ function formatSettled(
     `Run ${end.plan} of job ${end.job}: settled ${settled}; ${format(end.inDoubt)} in doubt.`,
     ...end.left.map(({ reason, rows }) => `  ${format(rows)} in doubt: ${reason}`),
     ...(notSent > 0 ? [`Send what was not sent: ${showCommand(screen, 'retry', run, '--only', 'not-sent')}`] : []),
-    ...(end.left.some(({ reason }) => reason !== UNDER_WAY) ? listDecisions(steps, run, screen) : []),
+    ...(end.left.length === 0 || end.left.some(({ reason }) => reason === UNDER_WAY)
+      ? []
+      : listDecisions(steps, { run, screen, nowMs })),
     `The outputs were written again: ${run}`,
   ];
   return `${lines.map(escapeText).join('\n')}\n`;
 }
 
-/** Steps are decided on one by one: a contact can be sent again, a code should not be. */
-function listDecisions(steps: Summary['steps'], run: string, screen: Screen): string[] {
+/** Steps are decided on one by one: a contact can be sent again, a code should not be. Each once `settle --assume` takes it. */
+function listDecisions(
+  steps: Summary['steps'],
+  { run, screen, nowMs }: { readonly run: string; readonly screen: Screen; readonly nowMs: number },
+): string[] {
   const doubted = steps.filter(({ balance }) => balance.inDoubt > 0);
-  return doubted.map(({ number, kind, balance: { inDoubt } }) => {
+  return doubted.map(({ number, kind, balance: { inDoubt }, scheduled }) => {
     const [of, flags] = doubted.length === 1 ? ['', []] : [` of step ${number} (${kind})`, ['--step', String(number)]];
     const decision = ['--assume', usualDecision(kind).assume, ...flags, '--confirm', String(inDoubt)];
     const command = showCommand(screen, 'settle', run, ...decision);
-    return `Decide yourself, for all ${format(inDoubt)} in doubt${of} (sent or not-sent): ${command}`;
+    const isWaiting = scheduled !== undefined && millisecondsOf(scheduled) > nowMs;
+    const when = isWaiting ? ` once ${formatTime(scheduled)} has passed` : '';
+    return `Decide yourself${when}, for all ${format(inDoubt)} in doubt${of} (sent or not-sent): ${command}`;
   });
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { anEventLine, aReceipt } from '../listen/events.js';
-import { numbersOf, people } from './a-job.js';
-import { aJobFor } from './a-workspace.js';
+import { aStepForTomorrow, numbersOf, people } from './a-job.js';
+import { aJobFor, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
+import { until } from './command.js';
 
 /** Forty people in batches of ten: the answers to the second and third are lost, the third itself as well. */
 async function aRunInDoubt() {
@@ -80,5 +81,32 @@ describe('rows in doubt, from the message export to the last message', () => {
     expect((await workspace.volley('apply', directory)).code).toBe(0);
     expect((await workspace.run()).stderr).not.toContain(plan);
     expect(await workspace.destinations()).toEqual(numbersOf(40));
+  });
+});
+
+describe('a decision is advised only where settle takes it', () => {
+  const readAdvice = async (workspace: Workspace) => {
+    workspace.write('export.csv', 'umid,subaccountid,direction,status_value,msisdn,clientmessageid\n');
+    const { stdout } = await workspace.volley('settle', 'job.yaml', '--export', 'export.csv', '--no-json');
+    return /^.*Decide yourself.*$/m.exec(stdout)?.[0];
+  };
+
+  test('once the time of scheduled messages has passed, and not before', async () => {
+    const workspace = await aJobFor(people(20), { steps: [aStepForTomorrow()] }, { kind: 'reset-after', nth: 2 });
+    const { directory } = (await workspace.run()).summary;
+    expect((await workspace.settle(directory, 'sent', 10)).code).toBe(2);
+    expect(await readAdvice(workspace)).toMatch(
+      /^Decide yourself once \d+ \w+ \d{4} at \d\d:\d\d UTC has passed, for all 10 in doubt \(sent or not-sent\): /,
+    );
+  });
+
+  test('not while other rows were under way as the process died', async () => {
+    const workspace = await aJobFor(people(30), {}, { kind: 'reset-after', nth: 1 }, { kind: 'stall', nth: 2 });
+    const running = workspace.start(['run', 'job.yaml']);
+    await until(() => workspace.requests().length === 2);
+    running.signal('SIGKILL');
+    await running.ended;
+    expect((await workspace.settle(workspace.firstRun(), 'sent', 20)).code).toBe(2);
+    expect(await readAdvice(workspace)).toBe(undefined);
   });
 });
