@@ -24,14 +24,15 @@ const terminal: Terminal = {
   isStderrTerminal: process.stderr.isTTY === true,
   screen: {
     get columns() {
-      return process.stdout.columns ?? 80;
+      // A terminal that does not know its width says 0.
+      return process.stdout.columns || 80;
     },
     ...nameCaller(),
   },
   writeStdout: (text) => {
     isResultBegun = true;
     return new Promise((resolve, reject) => {
-      process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+      process.stdout.write(text, (error) => (error ? reject(Object.assign(error, { path: 'stdout' })) : resolve()));
     });
   },
   writeStderr: (text) => {
@@ -180,7 +181,7 @@ process.on('uncaughtException', (error) => void end(error));
 if (process.version.startsWith('v20.')) setFlagsFromString('--wasm-tiering-budget=36000000');
 try {
   const { runCommandLine } = await import('./verbs/command-line.js');
-  process.exitCode = await runCommandLine(process.argv.slice(2), terminal, process.stdout.columns ?? 100);
+  process.exitCode = await runCommandLine(process.argv.slice(2), terminal, process.stdout.columns || 100);
 } catch (error) {
   await fail(error);
 }

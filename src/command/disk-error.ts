@@ -103,21 +103,26 @@ const PERMISSION: ReadonlySet<string> = new Set(['EACCES', 'EPERM']);
 
 /** Advice that is right whatever the command has done by then: no more is known here. */
 function adviseOnDisk(error: DiskError): string {
-  const { code, path, place } = error;
+  const { code, path = '', place } = error;
+  const isPermission = PERMISSION.has(code);
   switch (exitCodeOfDisk(error)) {
     case EXIT.notStarted:
       return place === 'output' || place === 'job'
-        ? `${RECORDED} See that it is a directory in which this user may write, then run the same command. Name another \`output\` only in a job that never sent: to whom a job has sent stands in that directory, and it would send to them again.`
+        ? `${RECORDED} ${isPermission && place === 'job' ? permit(path) : 'See that it is a directory in which this user may write'}, then run the same command. Name another \`output\` only in a job that never sent: to whom a job has sent stands in that directory, and it would send to them again.`
         : 'Check the path, and that this user may use it.';
     case EXIT.stopped:
-      if (path === undefined)
-        return `${RECORDED} Find out why the system refuses it, then run the same command to resume.`;
-      return PERMISSION.has(code)
-        ? `${RECORDED} Give this user permission to read and write ${dirname(path)} and what is in it, then run the same command to resume.`
+      if (path === '') return `${RECORDED} Find out why the system refuses it, then run the same command to resume.`;
+      return isPermission
+        ? `${RECORDED} ${permit(path)}, then run the same command to resume.`
         : `A run needs all of its files: put ${basename(path)} back into ${dirname(path)} as it was, readable for this user, then run the same command.`;
     default:
       return code === 'EMFILE' || code === 'ENFILE'
         ? `${RECORDED} Allow more open files, for example with a higher \`ulimit -n\`, then run the same command to resume.`
         : `${RECORDED} Make room or fix the disk, then run the same command to resume.`;
   }
+}
+
+/** What is in a job's directory may be of another user, who ran the job once. */
+function permit(path: string): string {
+  return `Give this user permission to read and write ${dirname(path)} and what is in it`;
 }

@@ -76,6 +76,10 @@ test('the words name the path, what the system says, and what to do', () => {
     message: 'Cannot use /out/sale: permission denied (EACCES, mkdir)',
     hint: expect.stringContaining('See that it is a directory in which this user may write'),
   });
+  // Another user ran the job once.
+  expect(error('EACCES', 'open', '/out/sale/lock-000003.json', 'job').hint).toContain(
+    'permission to read and write /out/sale and what is in it',
+  );
   expect(error('ENOSPC', 'write', '/out/sale/k3/journal.ndjson', 'run').hint).toContain(
     'run the same command to resume',
   );

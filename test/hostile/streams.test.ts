@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, writeFileSync } from 'node:fs';
+import { existsSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -59,7 +59,15 @@ describe('stdout', () => {
   test('that is full is an error of a verb that only prints', async () => {
     const child = start(['schema'], [full(), 'pipe'], aDirectory());
     const [said, [code]] = await Promise.all([read(child.stderr), once(child, 'exit')]);
-    expect([code, said]).toEqual([75, expect.stringContaining('ENOSPC')]);
+    expect([code, said]).toEqual([75, expect.stringContaining('Cannot use stdout: no space left on device (ENOSPC')]);
+  });
+
+  // Without a terminal of its own, `script` makes one of width 0, as `docker run -t` does.
+  test.runIf(existsSync('/usr/bin/script'))('that is a terminal which does not know its width is 80 wide', async () => {
+    const command = `'${process.execPath}' '${COMMAND}' help`;
+    const child = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const lines = (await read(child.stdout)).split(/\r?\n/);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeGreaterThan(70);
   });
 });
 
