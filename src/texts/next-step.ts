@@ -17,6 +17,8 @@ export interface NextStepView {
   readonly sentAgain?: SentAgain | undefined;
   /** Of the job file, where the command was given one. */
   readonly job?: string | undefined;
+  /** Flags that they gave it, without which the same command is refused. */
+  readonly flags?: readonly string[] | undefined;
   /** What is to be done with the plan where it was not sent; of a test, with the one that it tested. */
   readonly planned?: NextStep | undefined;
 }
@@ -26,7 +28,7 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
   const { balance, exitCode, state, stop } = summary;
   const { job } = view;
   const run = showPath(screen, summary.directory);
-  const same = resumeCommand(summary.directory, job, screen);
+  const same = resumeCommand(summary.directory, job, screen, view.flags);
   const retry = createRetry(summary.directory, view, screen);
   if (summary.testOf !== undefined) return nextOfTest(summary, view, screen);
   if (state === 'planned') return nextOfUnbegun(summary, view, screen);
@@ -202,11 +204,14 @@ export function nextOfRest(
   return createRetry(directory, { job }, screen)(what, next, true);
 }
 
-function resumeCommand(directory: string, job: string | undefined, screen: Screen): string {
-  return showCommand(
-    screen,
-    ...(job === undefined ? ['apply', showPath(screen, directory)] : ['run', showPath(screen, job)]),
-  );
+function resumeCommand(
+  directory: string,
+  job: string | undefined,
+  screen: Screen,
+  flags: readonly string[] = [],
+): string {
+  const command = job === undefined ? ['apply', showPath(screen, directory)] : ['run', showPath(screen, job)];
+  return showCommand(screen, ...command, ...flags);
 }
 
 /** No row of it is to be sent. A step without rows has no funnel, and something to do. */

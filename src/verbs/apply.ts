@@ -22,7 +22,8 @@ export const apply = defineVerb({
     const { plan, testedRun, summary, openDoubt } = await applyRunDirectory(context, flags.run, flags);
     const done = { summaries: [summary], leftOut: [], openDoubt };
     const { directory } = summary;
+    const again = flags.ignoreChangedInputs === true ? ['--ignore-changed-inputs'] : [];
     const planned = plan.testOf && (await readNextOfPlan(context, { directory, plan, testedRun }));
-    return describeDone(done, plan.job, { planned }, context);
+    return describeDone(done, plan.job, { planned, flags: again }, context);
   },
 });

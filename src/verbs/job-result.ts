@@ -12,6 +12,7 @@ import { EXIT, worstExitCode } from '../report/exit-code.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
 import { findLacking } from '../run/checks-before.js';
 import { explainDoubt, explainEnd, formatIdle, listFigures } from '../texts/explain-end.js';
+import type { NextStepView } from '../texts/next-step.js';
 import { nextOfPlan } from '../texts/plan-text.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
 
@@ -28,7 +29,7 @@ export interface Failed {
   readonly failure?: unknown;
 }
 
-interface Named {
+interface Named extends Pick<NextStepView, 'flags'> {
   /** The job's file, where they did. */
   readonly path?: string | undefined;
   /** Of a test: what is to be done with the plan that it tested. */
@@ -89,10 +90,10 @@ export function describeFailed(
 function formatSummaries(
   summaries: readonly Summary[],
   { service, guards }: Job,
-  { path: job, planned }: Named,
+  { path: job, planned, flags }: Named,
   { env, screen }: Context,
 ): string {
-  const about = { isSandbox: service.sandbox, requiresTest: guards.requireTest, job, planned };
+  const about = { isSandbox: service.sandbox, requiresTest: guards.requireTest, job, planned, flags };
   const view = { ...about, nowMs: env.clock.now(), screen };
   return summaries.map((summary) => formatSummary(summary, view)).join('\n');
 }

@@ -15,8 +15,13 @@ test.concurrent('input that changed under an unfinished run is refused; --ignore
   expect(run.stderr).toMatch(/people\.csv: the file changed.*--ignore-changed-inputs/s);
   expect(workspace.requests()).toHaveLength(2);
 
-  const ignored = await workspace.volley('apply', summary.directory, '--ignore-changed-inputs');
-  expect(ignored.code).toBe(0);
+  // Where it stops again, the command that resumes it has the flag too.
+  workspace.setFaults({ kind: 'status-401', nth: 2 });
+  const ignoring = ['apply', summary.directory, '--ignore-changed-inputs'];
+  const stopped = await workspace.volley(...ignoring, '--no-json');
+  expect(stopped.code).toBe(4);
+  expect(stopped.stdout).toMatch(/^ {2}node .* apply \S+ --ignore-changed-inputs$/m);
+  expect((await workspace.volley(...ignoring)).code).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
 });
 
