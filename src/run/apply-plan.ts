@@ -198,10 +198,13 @@ function assertTimes({ directory, plan, job }: ApplyPlanOptions, state: RunState
   const faults = listTimeFaults(job, steps, clock.now());
   const [first] = faults;
   if (first === undefined) return;
+  const nothing = isBegun ? 'Nothing more was sent.' : 'Nothing was sent.';
+  const abandon = isBegun ? '' : ` let the plan go with \`volley abandon ${quoteWord(directory)}\`,`;
+  // A run, and a plan of `volley retry`, keep their rows: no plan of the files has them.
+  const rows = `then \`volley retry ${quoteWord(directory)} --only unprocessed\`, with --job and the job file, makes a plan of what is left.`;
+  const again = isBegun || plan.retryOf !== undefined ? rows : 'and plan the job again.';
   throw new UserError('guard', `Cannot send plan ${plan.id}: ${first.where}: ${first.message}`, {
-    hint: isBegun
-      ? `Nothing more was sent. Change it in the job file, then \`volley retry ${quoteWord(directory)} --only unprocessed\`, with --job and the job file, makes a plan of what is left.`
-      : `Nothing was sent. Let the plan go with \`volley abandon ${quoteWord(directory)}\`, change it in the job file, and plan the job again.`,
+    hint: `${nothing} Change it in the job file,${abandon} ${again}`,
     problems: faults,
   });
 }

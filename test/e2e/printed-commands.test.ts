@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { nodeEnv } from '../../src/command/env.js';
 import { VERBS } from '../../src/verbs/verbs.js';
-import { aJob, anSmsStep, IN_ORDER, people } from './a-job.js';
+import { aJob, anSmsStep, IN_ORDER, numbersOf, people } from './a-job.js';
 import { aJobFor, aJobOfSteps, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';
 
@@ -237,3 +238,30 @@ test.each([
   expect((await run()).code).toBe(0);
   expect(await workspace.ledger()).toHaveLength(30);
 });
+
+test.each([['a plan of the files'], ['a plan of rows that a run did not reach']])(
+  'what apply advises of %s whose time has passed leads to the end: each gets one',
+  async (which) => {
+    const notAfter = new Date(Date.now() + 60_000).toISOString();
+    const workspace = await aJobFor(people(20), { notAfter });
+    let run = await workspace.plan();
+    if (which !== 'a plan of the files') {
+      workspace.setFaults({ kind: 'status-401', nth: 2 });
+      await workspace.volley('apply', run);
+      workspace.setFaults();
+      run = (await workspace.retry(run, 'unprocessed')).directory;
+    }
+    const clock = { ...nodeEnv.clock, now: () => Date.now() + 120_000 };
+    const give = (...args: string[]) => volleyIn(workspace, { runtime: { clock } }, ...args);
+
+    const { code, stderr } = await give('apply', run, '--log-format', 'pretty');
+    expect(code).toBe(4);
+    workspace.change();
+    for (const [, , ...command] of readCommands(stderr))
+      await give(...command, ...(command[0] === 'retry' ? ['--job', 'job.yaml'] : []));
+
+    const next = readCommands(nextIn((await give('status', 'job.yaml', '--no-json')).stdout))[0]?.slice(2);
+    expect((await give(...(next?.[0] === 'apply' ? next : ['run', 'job.yaml']))).code).toBe(0);
+    expect(await workspace.destinations()).toEqual(numbersOf(20));
+  },
+);
