@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import { aJobOfAreas, anSmsStep, IN_ORDER, numberOf, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
+import { prove } from './a-proof.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 
@@ -89,6 +90,31 @@ test.concurrent('killed while it sends, the next run finds the campaign paused, 
 
   expect([code, summary.balance]).toMatchObject([3, { accepted: 20, inDoubt: 10 }]);
   expect(await changesOf(workspace)).toEqual(['PAUSED', 'RUNNING']);
+});
+
+test.concurrent('the proof of a run says what was tried again, halved, set up, changed and let pass, and holds', async () => {
+  const faults = ['status-400', 'status-429'] as const;
+  const workspace = await aJobWith(
+    9,
+    (workspace) => [
+      PAUSE,
+      anSmsStep({ ramp: [{ share: '45%', stopAbove: { rejectedPercent: 5 } }] }),
+      conversations(workspace),
+      RESUME,
+    ],
+    ...faults.map((kind, index) => ({ kind, area: 'sms', nth: index + 1, retryAfter: 1 }) as const),
+  );
+  const { summary } = await workspace.run();
+  expect(summary.exitCode).toBe(0);
+  const proof = await prove(workspace, summary.directory);
+  expect(await proof.verify()).toMatchObject({ code: 0, stderr: '' });
+  const said = proof.entries.map(({ type, result, verdict, code }) =>
+    [type, result, verdict, code].filter(Boolean).join(' '),
+  );
+  expect([...new Set(said)]).toEqual([
+    ...['plan', 'opened', 'action', 'acted PAUSED', 'intent', 'outcome split', 'outcome again', 'outcome settled'],
+    ...['stage passed', 'provisioning', 'acted RUNNING', 'closed', 'row', 'receipts', 'balance', 'end'],
+  ]);
 });
 
 /** So many people, and as many customers. */
