@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { anEventLine, aReceipt } from '../listen/events.js';
 import { aStepForTomorrow, numbersOf, people } from './a-job.js';
@@ -81,6 +82,21 @@ describe('rows in doubt, from the message export to the last message', () => {
     expect((await workspace.volley('apply', directory)).code).toBe(0);
     expect((await workspace.run()).stderr).not.toContain(plan);
     expect(await workspace.destinations()).toEqual(numbersOf(40));
+  });
+
+  test('a retry of a retry is refused once the first run was deleted by hand, and the receipts of its rows with it', async () => {
+    const workspace = await aJobFor(people(20), {}, { kind: 'reset-after', nth: 1 });
+    const { directory: first, plan } = (await workspace.run()).summary;
+    await workspace.settle(first, 'not-sent', 10);
+    workspace.setFaults({ kind: 'reset-before', nth: 1 });
+    const { directory } = (await workspace.resend(first, 'not-sent')).summary;
+    await workspace.settle(directory, 'not-sent', 10);
+    rmSync(first, { recursive: true });
+    for (const flags of [[], ['--adopt']]) {
+      const { exitCode, error } = await workspace.refused('retry', directory, '--only', 'not-sent', ...flags);
+      const message = expect.stringContaining(`run ${plan} is gone, and with it what delivery receipts show`);
+      expect([exitCode, error]).toMatchObject([2, { message, hint: expect.stringContaining('from a backup') }]);
+    }
   });
 });
 
