@@ -98,6 +98,10 @@ test('a stage that goes badly ends with 4, and nothing more leaves until a perso
   const ramp = [{ share: '10%', stopAbove: { rejectedPercent: 20 } }, { share: '20%' }];
   const steps = [anSmsStep({ batchSize: 100, ramp })];
   const workspace = await aJobFor(people(100), { steps }, { kind: 'reject-rows', rows: 0.5, nth: 1 });
+  expect(await refused(workspace, ...FIRST)).toMatchObject({
+    exitCode: 2,
+    message: expect.stringContaining('it has a ramp'),
+  });
 
   const { code, summary } = await workspace.run();
 
