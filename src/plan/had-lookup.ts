@@ -16,20 +16,23 @@ export type OpenPeople = (
 ) => Promise<(() => HadLookup) | undefined>;
 
 /** Rows that are held: `had`, as their number had their text, and the job does not say what then; `noZone`, as no time zone is known. */
-export function countHeld({ steps }: { readonly steps: readonly Pick<PlannedStep, 'had' | 'skips'>[] }): {
-  had: number;
-  noZone: number;
-} {
-  const held = { had: 0, noZone: 0 };
-  for (const { had, skips } of steps) {
-    if (had?.rule === 'hold') held.had += countHad(had);
-    held.noZone += skips['no-time-zone'] ?? 0;
-  }
-  return held;
+export type HeldRows = Readonly<Record<'had' | 'noZone', number>>;
+
+interface HoldingRows {
+  readonly steps: readonly Pick<PlannedStep, 'had' | 'skips'>[];
+  /** Of these those that plans of `volley retry` have: a person has decided. Absent: none. */
+  readonly retriedHeld?: HeldRows | undefined;
 }
 
-export function sumHeld(plan: Parameters<typeof countHeld>[0]): number {
-  const { had, noZone } = countHeld(plan);
+/** Those that wait for a person. */
+export function countHeld({ steps, retriedHeld = { had: 0, noZone: 0 } }: HoldingRows): HeldRows {
+  const had = sumOf(steps.map((step) => (step.had?.rule === 'hold' ? countHad(step.had) : 0)));
+  const noZone = sumOf(steps.map(({ skips }) => skips['no-time-zone'] ?? 0));
+  return { had: Math.max(0, had - retriedHeld.had), noZone: Math.max(0, noZone - retriedHeld.noZone) };
+}
+
+export function sumHeld(rows: HoldingRows): number {
+  const { had, noZone } = countHeld(rows);
   return had + noZone;
 }
 

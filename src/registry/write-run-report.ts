@@ -1,36 +1,49 @@
 import { dirname, join } from 'node:path';
+import { sumOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import type { Balance } from '../domain/row.js';
 import { readRunState } from '../journal/state-reader.js';
-import { digestPlanOf, JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { digestPlanOf, JOURNAL_FILE, PLAN_FILE, type Plan, type RetryOf, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import type { SentTest } from '../report/page/other-runs.js';
 import { balanceOfRun } from '../report/row-balance.js';
 import type { Summary } from '../report/summary.js';
 import { type ReportOptions, writeReport } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
+import type { Claims } from './claims.js';
 import { readRegistry } from './open-registry.js';
 import type { BegunRun, RegistryState } from './registry-state.js';
 
-/** Writes the outputs of a run (report/write-report.ts); its page says which tests of its plan the memory knows. */
+/** Writes the outputs of a run (report/write-report.ts), with what the memory alone knows: tests of its plan, and what plans of `volley retry` have of the rows that it held. */
 export async function writeRunReport(
   files: Files,
   directory: string,
   plan: Plan,
-  options: Omit<ReportOptions, 'tests'> = {},
+  options: Pick<ReportOptions, 'onRows'> = {},
 ): Promise<Summary> {
-  return writeReport(files, directory, plan, { tests: await readTests(files, directory, plan), ...options });
+  return writeReport(files, directory, plan, { ...(await readKnown(files, directory, plan)), ...options });
 }
 
-/** None where the memory is damaged: a report does not depend on it. */
-async function readTests(files: Files, directory: string, plan: Plan): Promise<SentTest[]> {
+/** Nothing where the memory is damaged: a report does not depend on it. */
+async function readKnown(files: Files, directory: string, plan: Plan): Promise<ReportOptions> {
   try {
     const state = await readRegistry(files, dirname(directory));
-    return await listTestsOf(files, { directory, plan }, state);
+    const tests = await listTestsOf(files, { directory, plan }, state);
+    return { tests, retriedHeld: countRetriedHeld(plan.id, state.claims) };
   } catch (error) {
-    if (error instanceof UserError) return [];
+    if (error instanceof UserError) return {};
     throw error;
   }
+}
+
+function countRetriedHeld(run: string, claims: Claims): Summary['retriedHeld'] {
+  const retried = [...claims.plans].flatMap((plan) => {
+    const retryOf = claims.claimsOf(plan)[0]?.retryOf;
+    return retryOf?.run === run ? [{ only: retryOf.only, rows: claims.countOf(plan) }] : [];
+  });
+  const countOf = (only: RetryOf['only']) => sumOf(retried.map((each) => (each.only === only ? each.rows : 0)));
+  const [had, noZone] = [countOf('had-it-already'), countOf('no-time-zone')];
+  return had + noZone === 0 ? undefined : { had, noZone };
 }
 
 /** Tests of this very plan.json, in the order in which they began: one that was made again under other settings is another plan. */

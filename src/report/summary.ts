@@ -5,6 +5,7 @@ import { type NotSentCode, NUMBER_CODES } from '../domain/row-codes.js';
 import type { StatedTime } from '../domain/stated-time.js';
 import type { RunStatus } from '../journal/replay.js';
 import type { FunnelStage, HadFigures, SuppressionInput, TestOf } from '../plan/format/plan-file.js';
+import type { HeldRows } from '../plan/had-lookup.js';
 import type { Reason } from '../plan/reasons.js';
 import type { Billed, StepCostSummary } from '../prices/billed-tally.js';
 import type { ExplainedOutput, Output } from './rows.js';
@@ -46,6 +47,8 @@ export interface Summary {
   readonly cost?: Readonly<Record<'currency' | 'file' | 'sha256' | 'planned' | 'accepted', string>> | undefined;
   /** Absent where no receipt names a price or parts. */
   readonly billed?: Billed | undefined;
+  /** Of the rows that it held, those that plans of `volley retry` have; absent without any. */
+  readonly retriedHeld?: HeldRows | undefined;
   readonly steps: StepSummary[];
 }
 

@@ -72,6 +72,7 @@ export async function writeReport(
 
 export interface ReportOptions {
   readonly tests?: readonly SentTest[] | undefined;
+  readonly retriedHeld?: Summary['retriedHeld'];
   /** Is given what became of each row, as the outputs say it; before summary.json is written. */
   readonly onRows?: ((rows: RowStatusView) => Promise<unknown>) | undefined;
 }
@@ -95,7 +96,7 @@ export async function withdrawSummary(files: Files, directory: string): Promise<
 async function writeOutputs(
   files: Files,
   { directory, plan }: { directory: string; plan: Plan },
-  { tests = [], onRows }: ReportOptions,
+  { tests = [], retriedHeld, onRows }: ReportOptions,
 ): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);
   const { rows, state } = await readRunRows(files, { directory, plan });
@@ -122,6 +123,7 @@ async function writeOutputs(
       optedOutSince: await countOptedOutSince(files, { directory, plan, rows }),
       deliveries: delivered?.counts ?? null,
       billed: sumBilled([...(delivered?.billed.values() ?? [])]),
+      retriedHeld,
     },
   );
   const page = formatReportPage({ summary, plan, tests, sentOf: (step) => rows.sentOf(step) });
@@ -144,7 +146,7 @@ function reportDeliveries(files: Files, directory: string, plan: Plan): Promise<
 
 function summarizeRun(
   { directory, plan, state, steps }: { directory: string; plan: Plan; state: RunState; steps: StepSummary[] },
-  about: Pick<Summary, 'optedOutSince' | 'deliveries' | 'billed'>,
+  about: Pick<Summary, 'optedOutSince' | 'deliveries' | 'billed' | 'retriedHeld'>,
 ): Summary {
   const { firstOpen, lastClose, takenBackAt } = state;
   const { job, testOf } = plan;
@@ -154,7 +156,7 @@ function summarizeRun(
     balance,
     optedOut: countNotSent({ steps }, 'opted-out'),
     tooLate: countNotSent({ steps }, 'too-late'),
-    held: sumHeld(plan),
+    held: sumHeld({ ...plan, ...about }),
     actions: plan.steps.map(({ number }) => state.step(number).action?.verdict),
   };
   const isStopped = lastClose !== undefined && !state.isFinished;

@@ -36,6 +36,10 @@ test('a grown export sends to whom is new; the others are held, with exit code 1
   expect((await workspace.resend(summary.directory, 'had-it-already')).code).toBe(0);
   expect(await workspace.destinations()).toEqual(TWICE);
   expect(await workspace.retry(summary.directory, 'had-it-already')).toMatchObject({ state: 'nothing-to-retry' });
+  // A person has decided: nothing more is asked of them.
+  expect(await workspace.told('report', summary.directory)).toMatchObject({ exitCode: 0, retriedHeld: { had: 12 } });
+  for (const verb of ['status', 'report'])
+    expect((await workspace.volley(verb, summary.directory, '--no-json')).stdout).not.toContain('Next: ');
 });
 
 test.each([

@@ -47,6 +47,7 @@ test('rows that are held as their time zone is not known are sent by a retry und
   expect(await workspace.destinations()).toEqual([0, 1, 2, 3].map(numberOf));
   const again = await workspace.retry(summary.directory, 'no-time-zone', ...JOB);
   expect(again.state).toBe('nothing-to-retry');
+  expect((await workspace.told('report', summary.directory)).exitCode).toBe(0);
 });
 
 test.each([
