@@ -4,8 +4,8 @@ import type { IntentEntry, JournalEntry, OutcomeEntry, RequestKey } from '../jou
 import { halvesOf } from '../journal/replay.js';
 import type { Clock } from '../ports/clock.js';
 import { ageMs, NEVER, readMoment } from '../ports/clock.js';
-import { BEGUN_FOR_MS } from '../run/await-workers.js';
 import type { Journal } from '../run/run-deps.js';
+import { BEGUN_FOR_MS } from '../run/run-times.js';
 import type { PartSource, PartToSend } from '../run/send/request-reader.js';
 import { coalesce, GroupCommit } from '../storage/group-commit.js';
 import type { Held } from '../storage/lock.js';

@@ -13,11 +13,10 @@ import { listTimeFaults } from '../plan/time-faults.js';
 import { endInFlight, RUN_ENDED } from '../registry/append-to-run.js';
 import { isLockLost, type Lock } from '../storage/lock.js';
 import { applyAction } from './apply-action.js';
-import { awaitWorkers } from './await-workers.js';
 import { giveUpAll, listUnsent, tooLate } from './give-up.js';
 import { hasWork } from './resume.js';
 import type { Journal, RunDeps } from './run-deps.js';
-import { isOver, stopAfter } from './run-times.js';
+import { awaitWorkers, isOver, stopAfter } from './run-times.js';
 import { AreaUse } from './send/area-use.js';
 import { provisionStep } from './send/provision-step.js';
 import { type PartToSend, RequestReader } from './send/request-reader.js';
@@ -86,9 +85,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
   if (end.tornBytes > 0) {
     deps.onNotice(`The last ${end.tornBytes} bytes of the journal are incomplete and ignored (a crash while writing)`);
   }
-  const { leaseMs, isInFlight } = state;
-  const { lastRenewedAt, lastWrittenMsAgo } = lock;
-  const before = { leaseMs, isInFlight, lastRenewedAt, lastWrittenMsAgo };
+  const before = { leaseMs: state.leaseMs, isInFlight: state.isInFlight };
   const areas = new AreaUse(deps.clock, { state, othersSentMsAgo: options.othersSentMsAgo });
   const { snapshotEveryBytes } = deps;
   const journal = await continueJournal(deps.files, path, { end, plan: plan.id, lock, state, snapshotEveryBytes });

@@ -1,6 +1,7 @@
 import { UserError } from '../domain/errors.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
 import type { Job } from '../job/job.js';
+import type { RunState } from '../journal/replay.js';
 import { formatAhead } from '../kinds/schedule.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
@@ -59,4 +60,25 @@ export async function sleepUntil(atMs: number, clock: Clock, signal: AbortSignal
   for (let leftMs = atMs - clock.now(); leftMs > 0 && !signal.aborted; leftMs = atMs - clock.now()) {
     await clock.sleep(Math.min(leftMs, MAX_SLEEP_MS), signal);
   }
+}
+
+/** A worker that was let begin a request sends it within this time, or not without asking again whether the run is led. */
+export const BEGUN_FOR_MS = 10_000;
+/** For the way to the service. */
+const CONNECT_MS = 10_000;
+
+/**
+ * Of a run that this process does not send over its database: waits until no worker sends what a leader before it had handed over. It may
+ * have renewed its lease there until now. At once where nothing was handed over. False where `signal` aborts before.
+ */
+export async function awaitWorkers(
+  { leaseMs, isInFlight }: Pick<RunState, 'leaseMs' | 'isInFlight'>,
+  { clock, onNotice, signal }: { clock: Clock; onNotice: (notice: string) => void; signal?: AbortSignal },
+): Promise<boolean> {
+  if (leaseMs === undefined || !isInFlight) return true;
+  const waitMs = leaseMs + BEGUN_FOR_MS + CONNECT_MS;
+  const until = new Date(clock.now() + waitMs).toISOString();
+  onNotice(`waits until ${until}: until then workers of the database may still send what they were given of the run`);
+  await clock.sleep(waitMs, signal);
+  return signal?.aborted !== true;
 }

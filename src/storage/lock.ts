@@ -38,10 +38,6 @@ export interface Lock extends Held {
   release(): Promise<void>;
   /** How long ago the last owner may still have been at work; undefined where there was none. */
   readonly lastOwnedMsAgo: number | undefined;
-  /** When the last owner last wrote its file, by its clock; undefined where there was none. */
-  readonly lastRenewedAt: number | undefined;
-  /** How long before it was taken the last owner last wrote its file, by the file system's clock; undefined if unknown. */
-  readonly lastWrittenMsAgo?: number | undefined;
   /** The file of the last owner that had found the job as it was left is not the one that it wrote: it is gone or damaged, a copy, or was put back. */
   readonly isReplaced: boolean;
   /** What is noted of a file (lock-file.ts), by the last owner and then by this one; undefined where nothing is. */
@@ -80,7 +76,6 @@ export async function acquireLock(deps: LockPorts, directory: string, above = 0,
     ({ device, inode, bornMs }: FileFacts) =>
       `${JSON.stringify({ ...deps.owner, epoch, renewedAt: deps.clock.now(), state, own: { device, inode, bornMs }, ...about })}\n`;
   const path = pathOf(directory, epoch);
-  const lastChangedMs = current && (await deps.files.stat(pathOf(directory, current.epoch)))?.changedMs;
   const before = await readBefore(deps, directory, current);
   const taken = readMoment(deps.clock);
   if (!(await deps.files.createExclusive(path, content('held', { before })))) {
@@ -98,7 +93,6 @@ export async function acquireLock(deps: LockPorts, directory: string, above = 0,
     throw describeTakeover(path);
   }
   for (let old = current?.lowest ?? epoch; old < epoch; old++) await deps.files.remove(pathOf(directory, old));
-  const changedMs = (await deps.files.stat(path))?.changedMs;
   const lastOwnedMsAgo = current === undefined ? undefined : ownedMsAgo(deps, current);
   return holdLock(deps, {
     directory,
@@ -106,8 +100,6 @@ export async function acquireLock(deps: LockPorts, directory: string, above = 0,
     taken,
     content,
     lastOwnedMsAgo,
-    lastRenewedAt: current?.renewedAt,
-    lastWrittenMsAgo: changedMs && lastChangedMs ? Math.max(0, changedMs - lastChangedMs) : undefined,
     before,
   });
 }
@@ -135,7 +127,7 @@ export async function readLockOwner(deps: LockPorts, directory: string): Promise
 
 function holdLock(
   deps: LockPorts,
-  own: Pick<Lock, 'epoch' | 'lastOwnedMsAgo' | 'lastRenewedAt' | 'lastWrittenMsAgo'> & {
+  own: Pick<Lock, 'epoch' | 'lastOwnedMsAgo'> & {
     directory: string;
     taken: Moment;
     before: Before;
@@ -225,8 +217,6 @@ function holdLock(
   return {
     epoch: own.epoch,
     lastOwnedMsAgo: own.lastOwnedMsAgo,
-    lastRenewedAt: own.lastRenewedAt,
-    lastWrittenMsAgo: own.lastWrittenMsAgo,
     isReplaced: own.before.isReplaced,
     known: (key) => known[key],
     assertHeld,

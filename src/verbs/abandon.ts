@@ -11,7 +11,7 @@ import { listUnrestored } from '../kinds/campaign.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { balanceOfRun } from '../report/row-balance.js';
-import { awaitWorkers } from '../run/await-workers.js';
+import { awaitWorkers } from '../run/run-times.js';
 import { abandonRun, assertUnfinished, holdsRows } from '../settle/abandon-run.js';
 import { adopt, defineVerb, json, theRun } from './verb.js';
 
@@ -40,12 +40,9 @@ export const abandon = defineVerb({
 async function letGo(run: HeldRun, context: Context): Promise<{ balance: Balance; isHolder: boolean }> {
   const { env, log } = context;
   const { files, clock } = env;
-  const { plan, lock } = run;
+  const { plan } = run;
   await assertUnfinished(run, env);
-  const { leaseMs, isInFlight } = (await readRunRows(files, run)).state;
-  const { lastRenewedAt, lastWrittenMsAgo } = lock;
-  const led = { leaseMs, isInFlight, lastRenewedAt, lastWrittenMsAgo };
-  await awaitWorkers(led, { clock, onNotice: (notice) => log.warn(notice) });
+  await awaitWorkers((await readRunRows(files, run)).state, { clock, onNotice: (notice) => log.warn(notice) });
   await abandonRun(run, namePerson(context), env);
   const { state } = await readRunRows(files, run);
   for (const { campaign, did, missing } of listUnrestored(plan.job.steps, (number) => mayHaveActed(state, number))) {

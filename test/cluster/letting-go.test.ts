@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Store } from '../../src/cluster/store.js';
 import { type Env, nodeEnv } from '../../src/command/env.js';
@@ -68,20 +66,6 @@ test('rows that a leader had handed over have one figure everywhere, and are not
   workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: true }, steps: STEPS }));
   expect(await run(store)).toBe(0);
   expect(await ask('report', directory())).not.toHaveProperty('withWorkers');
-});
-
-test('the clock of the machine that it was led on may be an hour behind', async () => {
-  const { workspace, directory, clock, slept, hand } = await aLeftRun();
-  const late = await hand();
-  const jobDirectory = workspace.path('out/sale');
-  const lock = join(jobDirectory, readdirSync(jobDirectory).find((name) => /^lock-/.test(name)) ?? '');
-  const written = JSON.parse(readFileSync(lock, 'utf8'));
-  writeFileSync(lock, JSON.stringify({ ...written, renewedAt: written.renewedAt - 3_600_000 }));
-
-  await abandonRun(directory(), { clock });
-
-  expect(slept).toHaveLength(1);
-  expect(await late.begin()).toMatchObject({ refused: [0] });
 });
 
 test.each([

@@ -185,9 +185,9 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a run is resumed without its database while workers may send it',
-    file: 'src/run/await-workers.ts',
-    find: 'if (waitMs <= 0) return true;',
-    replace: 'if (waitMs > 0) return true;',
+    file: 'src/run/run-times.ts',
+    find: 'await clock.sleep(waitMs, signal);',
+    replace: 'await clock.sleep(0, signal);',
     tests: ['test/cluster/letting-go.test.ts'],
   },
   {

@@ -16,7 +16,7 @@ export const PATH = `${JOB}/memory-000001.json`;
 /** `revision`: of the memory, as the last owner noted it. */
 export function aLock(revision?: number, epoch = 1): Lock {
   return {
-    ...{ epoch, lastOwnedMsAgo: undefined, lastRenewedAt: undefined },
+    ...{ epoch, lastOwnedMsAgo: undefined },
     ...{ assertHeld: async () => {}, assertFresh: () => {}, release: async () => {} },
     known: (key) => (key === 'memory' ? revision : undefined),
     ...{ isReplaced: false, attest: async () => {}, note: async () => {} },

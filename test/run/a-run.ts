@@ -159,7 +159,6 @@ export async function aRun({ made, service = aScriptedService(), stop = new Stop
         assertFresh: () => {},
         release: async () => {},
         lastOwnedMsAgo: undefined,
-        lastRenewedAt: undefined,
         isReplaced: false,
         known: () => undefined,
         attest: async () => {},
