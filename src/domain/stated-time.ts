@@ -99,13 +99,22 @@ export function warnOfZone(TZ = ''): string | undefined {
 }
 
 const clocks = new Map<string, Intl.DateTimeFormat>();
+const TO_THE_MINUTE = {
+  calendar: 'gregory',
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+} as const;
 
-/** `2026-11-27 09:00` */
+/** `2026-11-27 09:00`. Read from English, the one language that each Node has: that of Alpine Linux comes without others. */
 export function readClock(instantMs: number, timeZone: string): string {
   const known = clocks.get(timeZone);
-  const clock = known ?? new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+  const clock = known ?? new Intl.DateTimeFormat('en-US', { ...TO_THE_MINUTE, timeZone });
   if (known === undefined) clocks.set(timeZone, clock);
-  return clock.format(instantMs);
+  return clock.format(instantMs).replace(/^(\d+)\/(\d+)\/(\d+),/, '$3-$1-$2');
 }
 
 /** `27 November 2026 at 09:00 Asia/Singapore`: an instant by the clock of a zone. */

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   findZone,
   formatLocalClock,
@@ -83,6 +83,19 @@ test.each([
   ['2026-12-01T00:00:00Z', 'UTC', '2026-12-01T00:00+00:00'],
 ])('%s by the clocks of %s is %s', (instant, timeZone, at) => {
   expect(stateTime(Date.parse(instant), timeZone)).toEqual({ at, timeZone });
+});
+
+test('a clock is read where Node knows English alone, as that of Alpine Linux', () => {
+  const { DateTimeFormat } = Intl;
+  class EnglishOnly extends DateTimeFormat {
+    constructor(locale?: string, options?: Intl.DateTimeFormatOptions) {
+      super(locale?.startsWith('en') === true ? locale : 'en-US', options);
+    }
+  }
+  vi.stubGlobal('Intl', Object.create(Intl, { DateTimeFormat: { value: EnglishOnly } }));
+  onTestFinished(() => void vi.unstubAllGlobals());
+  // A zone that no other test reads: formats are kept.
+  expect(stateTime(Date.UTC(2026, 0, 2, 0, 5), 'Asia/Almaty').at).toBe('2026-01-02T05:05+05:00');
 });
 
 test('a country has a zone where all its clocks agree at that moment', () => {
