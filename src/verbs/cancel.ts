@@ -4,15 +4,16 @@ import { namePerson } from '../command/env.js';
 import { describeFailure } from '../command/failure.js';
 import { openService } from '../command/open-service.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { formatNextStep, showCommand, showPath } from '../command/screen.js';
+import { escapeText, formatNextStep, formatParagraph, type Screen, showCommand, showPath } from '../command/screen.js';
 import { drainOnSignal } from '../command/signals.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { countOf, listNonZero, sumOf } from '../domain/count-of.js';
-import { ServiceError, UserError } from '../domain/errors.js';
+import { quoteWord, ServiceError, UserError } from '../domain/errors.js';
 import { omitUndefined } from '../domain/is-object.js';
 import { formatTime } from '../domain/stated-time.js';
 import { listHeld } from '../kinds/schedule.js';
 import type { Plan } from '../plan/format/plan-file.js';
+import { listOthersWaiting, type WaitingRun } from '../registry/waiting-messages.js';
 import { EXIT } from '../report/exit-code.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Summary } from '../report/summary.js';
@@ -40,7 +41,9 @@ export const cancel = defineVerb({
   run: async ({ run: written }, context) => {
     const { env, screen } = context;
     const { directory, plan, jobFile } = await openNamedRun(context, written);
-    const waiting = findWaiting(plan, env.clock.now());
+    const nowMs = env.clock.now();
+    const others = await listOthersWaiting(env.files, { jobDirectory: dirname(directory), except: plan.id, nowMs });
+    const waiting = findWaiting(plan, nowMs, others);
     const ended = await drainOnSignal(context, () =>
       withRun(context, { directory, plan }, async (run) => {
         const taken = await takeBack(run, waiting, context);
@@ -57,9 +60,10 @@ export const cancel = defineVerb({
     const isEarly = failure !== undefined && kept > 0;
     const after = cancelled === 0 ? undefined : nextOfTakenBack(directory, { job: jobFile, sentAgain }, screen);
     const next = isEarly ? rest : after;
-    const said = next === undefined ? '' : formatNextStep(next, screen);
+    const said = `${formatOthers(others, screen)}${next === undefined ? '' : formatNextStep(next, screen)}`;
     const text = formatCancelled(plan.id, counts, summary.takenBackAt, said);
-    const figures = { batches, cancelled, kept, inDoubt, refusals, balance: summary.balance };
+    const elsewhere = others.map(({ said: _said, ...each }) => each);
+    const figures = { batches, cancelled, kept, inDoubt, refusals, balance: summary.balance, others: elsewhere };
     const about = { job: plan.job.name, plan: plan.id, directory };
     const left = listNonZero({ 'not taken back': kept, 'in doubt': inDoubt });
     const reason = [
@@ -77,6 +81,17 @@ export const cancel = defineVerb({
   },
 });
 
+/** Of other runs of the job: one who takes back a campaign means them, too. */
+function formatOthers(others: readonly WaitingRun[], screen: Screen): string {
+  return others
+    .map(({ run, directory, said }) => {
+      const command = showCommand(screen, 'cancel', showPath(screen, directory));
+      const so = formatParagraph(`Of run ${run} ${said}. To take them back before that:`, screen);
+      return `${so}  ${escapeText(command)}\n`;
+    })
+    .join('');
+}
+
 /** Messages of the steps that are accepted still (sent, refused by the service, or not asked for), or in doubt, as the run stands then. */
 function countLeft({ steps }: Summary, waiting: readonly WaitingStep[]): { kept: number; inDoubt: number } {
   const left = steps.filter(({ number }) => waiting.some((each) => each.number === number));
@@ -90,7 +105,7 @@ function formatCancelled(
   takenBackAt: string | undefined,
   next: string,
 ): string {
-  if (batches + kept + inDoubt === 0) return `Run ${id}: there is no accepted message left to take back.\n`;
+  if (batches + kept + inDoubt === 0) return `Run ${id}: there is no accepted message left to take back.\n${next}`;
   const why = Object.entries(refusals).map(
     ([reason, count]) => `    ${countOf(count, 'batch', 'batches')}: ${reason}\n`,
   );
@@ -109,7 +124,7 @@ function formatCancelled(
   ].join('');
 }
 
-function findWaiting({ id, job }: Plan, nowMs: number): WaitingStep[] {
+function findWaiting({ id, job }: Plan, nowMs: number, others: readonly WaitingRun[]): WaitingStep[] {
   const waiting = listHeld(job, nowMs);
   if (waiting.length > 0) return waiting;
   const [first] = listHeld(job, Number.NEGATIVE_INFINITY);
@@ -117,8 +132,14 @@ function findWaiting({ id, job }: Plan, nowMs: number): WaitingStep[] {
     first === undefined
       ? 'no step of it has template.scheduled, so the service sent at once what it accepted'
       : `its messages were to be sent on ${formatTime(first.at)}, which has passed`;
+  const elsewhere = others.map(({ run, directory, said }) => {
+    return `Of run ${run} ${said}: \`volley cancel ${quoteWord(directory)}\` takes them back.`;
+  });
   throw new UserError('bad-plan', `Cannot cancel run ${id}: ${why}`, {
-    hint: 'Only what waits at the service for its time can be taken back. A run that is still sending stops with SIGTERM or Ctrl-C.',
+    hint:
+      elsewhere.length > 0
+        ? elsewhere.join(' ')
+        : 'Only what waits at the service for its time can be taken back. A run that is still sending stops with SIGTERM or Ctrl-C.',
   });
 }
 

@@ -64,6 +64,30 @@ test('after a cancel its account, a run and the page say when messages were take
   expect(again.stdout).toContain(`retry out/sale/${basename(directory)} --only not-sent --job job.yaml\n`);
 });
 
+test('of a job the newest run is taken back: where the service holds messages of others, cancel says so and which command takes them back', async () => {
+  const { workspace, summary: first } = await aScheduledRun();
+  workspace.write('people.csv', people(5, 101));
+  const { directory } = (await workspace.run()).summary;
+
+  const words = (text: string) => text.replace(/\s+/g, ' ');
+  const others = new RegExp(
+    `Of run ${first.plan} the service holds 30 messages until \\d+ \\w+ \\d{4} at .* cancel (\\S+)`,
+  );
+  const all = await workspace.volley('cancel', 'job.yaml', '--no-json');
+  const [, run = ''] = others.exec(words(all.stdout)) ?? [];
+  expect(await numbers(workspace, true)).toEqual(numbersOf(5, 101));
+  expect(await workspace.told('cancel', directory)).toMatchObject({ others: [{ run: first.plan, messages: 30 }] });
+
+  // So it does where the newest has nothing that waits.
+  workspace.change();
+  workspace.write('people.csv', people(1, 201));
+  await workspace.run();
+  const refused = await workspace.refused('cancel', 'job.yaml');
+  expect([refused.exitCode, refused.error.hint]).toEqual([2, expect.stringMatching(others)]);
+
+  expect(await workspace.told('cancel', run)).toMatchObject({ cancelled: 30, others: [] });
+});
+
 test('three batches in a row without an answer end the cancel: the others can still be taken back by another one', async () => {
   const workspace = await aScheduledJob(people(50));
   const { directory } = (await workspace.run()).summary;

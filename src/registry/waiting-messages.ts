@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { countOf, sumOf } from '../domain/count-of.js';
+import { UserError } from '../domain/errors.js';
+import { formatTime } from '../domain/stated-time.js';
+import { readRunState } from '../journal/state-reader.js';
+import { listHeld } from '../kinds/schedule.js';
+import { JOURNAL_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { RunDirectories } from '../plan/format/run-directories.js';
+import type { Files } from '../storage/files.js';
+
+/** A run of which the service holds messages for a time that is ahead: `volley cancel` takes them back. */
+export interface WaitingRun {
+  readonly run: string;
+  readonly directory: string;
+  /** That were accepted. */
+  readonly messages: number;
+  /** `the service holds 3 messages until 1 December 2026 at 09:00 UTC` */
+  readonly said: string;
+}
+
+/** Of a run; undefined where none waits. */
+export async function readWaiting(
+  files: Files,
+  { directory, plan }: { directory: string; plan: Plan },
+  nowMs: number,
+): Promise<WaitingRun | undefined> {
+  const held = plan.testOf === undefined ? listHeld(plan.job, nowMs) : [];
+  if (held.length === 0) return undefined;
+  const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
+  const messages = sumOf(held.map(({ number }) => state.step(number).settledRows.accepted));
+  const last = held.findLast(({ number }) => state.step(number).settledRows.accepted > 0);
+  if (last === undefined) return undefined;
+  const said = `the service holds ${countOf(messages, 'message')} until ${formatTime(last.at)}`;
+  return { run: plan.id, directory, messages, said };
+}
+
+/** All such runs of a job but one. Writes nothing, and needs no lock; a run that cannot be read hides no other. */
+export async function listOthersWaiting(
+  files: Files,
+  { jobDirectory, except, nowMs }: { jobDirectory: string; except: string; nowMs: number },
+): Promise<WaitingRun[]> {
+  const found: WaitingRun[] = [];
+  const directories = await RunDirectories.read(files, jobDirectory);
+  for await (const { run, path: directory, hasPlan, hasJournal } of directories.list(files)) {
+    if (!hasPlan || !hasJournal || run === except) continue;
+    try {
+      const waiting = await readWaiting(files, { directory, plan: await readPlan(files, directory) }, nowMs);
+      if (waiting !== undefined) found.push(waiting);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+    }
+  }
+  return found;
+}
