@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { personOf } from '../domain/person.js';
+import type { StatedTime } from '../domain/stated-time.js';
 import type { Job } from '../job/job.js';
+import { listHeld } from '../kinds/schedule.js';
 import { PLAN_FILE, type Plan, type PlannedStep, readPlan } from '../plan/format/plan-file.js';
 import { readRequests } from '../plan/format/planned-files.js';
 import { explainReason } from '../report/account.js';
@@ -26,6 +28,10 @@ export interface MessageToPerson {
   readonly state: PersonState;
   /** Why it was rejected, or not sent; null where it was, or nothing says so. */
   readonly why: string | null;
+  /** Until when the service holds it; null where it does not, or nothing says so. */
+  readonly scheduled: StatedTime | null;
+  /** Of its run, when it was noted. */
+  readonly directory: string;
   /** Undefined where the rows of its run are not where they were: it was moved, removed or pruned. */
   readonly text: string | undefined;
 }
@@ -49,7 +55,7 @@ export async function listMessagesTo(
       next += 1;
     };
     if (!(await readPeople(files, path, { key, add }))) throw refusePeopleFile(path, head.plan);
-    for (const { at, state } of places) found.push(await describeMessage({ head, at, state }, files));
+    for (const { at, state } of places) found.push(await describeMessage({ head, at, state }, files, nowMs));
   }
   return found.sort((one, other) => (one.at < other.at ? 1 : -1));
 }
@@ -57,20 +63,24 @@ export async function listMessagesTo(
 async function describeMessage(
   { head, at, state }: { head: PeopleHead; at: number; state: PersonState },
   files: Files,
+  nowMs: number,
 ): Promise<MessageToPerson> {
   const { directory } = head;
   const isThere = (await files.stat(join(directory, PLAN_FILE))) !== undefined;
   const isIt = isThere && isSameRun(head, await readMark(files, directory, head.plan));
   const run = isIt ? { directory, plan: await readPlan(files, directory) } : undefined;
   const place = run && findRow(at, run.plan);
-  const known = { run: head.plan, job: head.job, at: new Date(head.sentAt).toISOString(), state };
-  if (run === undefined || place === undefined) return { ...known, why: null, text: undefined };
+  const known = { run: head.plan, job: head.job, at: new Date(head.sentAt).toISOString(), state, directory };
+  if (run === undefined || place === undefined) return { ...known, why: null, scheduled: null, text: undefined };
   const [step, row] = place;
+  const held = MAY_WAIT.has(state) ? listHeld(run.plan.job, nowMs) : [];
+  const scheduled = held.find(({ number }) => number === step.number)?.at ?? null;
   const code = HAS_WHY.has(state) ? (await readRunRows(files, run)).rows.codeOf(step.number, row) : '';
   const why = code === '' ? null : explainReason({ code, rows: 1, said: '' }).is;
-  return { ...known, why, text: await readText(row, { directory, step }, files) };
+  return { ...known, why, scheduled, text: await readText(row, { directory, step }, files) };
 }
 
+const MAY_WAIT: ReadonlySet<PersonState> = new Set(['accepted', 'in-doubt']);
 const HAS_WHY: ReadonlySet<PersonState> = new Set(['rejected', 'not-sent']);
 
 /** `place`: among the planned rows of all steps that send texts. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Context, Result } from '../command/context.js';
 import { namePerson } from '../command/env.js';
-import { escapeText, formatParagraph, showPath } from '../command/screen.js';
+import { escapeText, formatParagraph, type Screen, showCommand, showPath } from '../command/screen.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
@@ -13,7 +13,7 @@ import { namesOfOptOuts } from '../job/resolve-job.js';
 import { OptOutFile } from '../listen/opt-out-file.js';
 import { maskNumber } from '../normalize/mask.js';
 import { normalizeNumber } from '../normalize/number/number.js';
-import { listMessagesTo } from '../people/list-person.js';
+import { listMessagesTo, type MessageToPerson } from '../people/list-person.js';
 import { PERSON_WORDS } from '../people/people-file.js';
 import { ProblemList } from '../plan/problems.js';
 import { CurrentLists } from '../plan/suppress/current-lists.js';
@@ -83,9 +83,37 @@ async function showPerson(
   const head = messages.length === 0 ? `${who}: nothing was sent to it, as far as is known.` : `${who}:`;
   return {
     json: { job: job.name, number: who, messages, isOptedOut, list: list ?? null },
-    text: `${escapeText(head)}\n${lines.join('')}${formatParagraph(may, screen)}`,
+    text: `${escapeText(head)}\n${lines.join('')}${formatParagraph(may, screen)}${formatWaiting(messages, screen)}`,
     reason: `${countOf(messages.length, 'message')} known`,
   };
+}
+
+/** A list keeps nothing back that the service has: it sends that at its time. */
+function formatWaiting(messages: readonly MessageToPerson[], screen: Screen): string {
+  return messages
+    .flatMap(({ run, directory, scheduled }) => {
+      if (scheduled === null) return [];
+      const until = `The service holds a message of run ${run} to it, and sends it on ${formatTime(scheduled)}`;
+      const command = showCommand(screen, 'cancel', showPath(screen, directory));
+      return [
+        `${formatParagraph(`${until}, unless the whole run is taken back before:`, screen)}  ${escapeText(command)}\n`,
+      ];
+    })
+    .join('');
+}
+
+/** None where what was sent cannot be read: who opts out is out all the same. */
+async function listWaiting(
+  number: number,
+  { job, env }: { job: Job; env: Context['env'] },
+): Promise<MessageToPerson[]> {
+  try {
+    const known = { job, jobDirectory: jobDirectoryOf(job), nowMs: env.clock.now() };
+    return (await listMessagesTo(number, known, env.files)).filter(({ scheduled }) => scheduled !== null);
+  } catch (error) {
+    if (error instanceof UserError) return [];
+    throw error;
+  }
 }
 
 async function decide(
@@ -107,6 +135,7 @@ async function decide(
     await file.close();
   }
   const others = what === 'in' ? await findListOf(Number(number), job, env) : undefined;
+  const waiting = what === 'out' ? await listWaiting(Number(number), { job, env }) : [];
   const does = what === 'out' ? 'nothing is sent to it any more' : 'it may be written to again';
   const still = others === undefined ? '' : `, but not by job ${job.name}. The list ${others} has it`;
   const said = `${maskNumber(number)} opted ${what}: ${does} by jobs with this list${still}`;
@@ -119,8 +148,9 @@ async function decide(
       by,
       list: path,
       isOptedOut: what === 'out' || others !== undefined,
+      waiting: waiting.map(({ run, directory, scheduled }) => ({ run, directory, scheduled })),
     },
-    text: `${escapeText(said)}\n  → ${escapeText(showPath(screen, path))}\n`,
+    text: `${escapeText(said)}\n  → ${escapeText(showPath(screen, path))}\n${formatWaiting(waiting, screen)}`,
     reason: said,
   };
 }

@@ -1,7 +1,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
-import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { anSmsStep, aStepForTomorrow, numberOf, numbersOf, people } from './a-job.js';
 import { aJobFor, type aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 
@@ -200,4 +200,22 @@ test.each([
   const said = 'its text names STOP, and no list has who answers so';
   expect((await workspace.volley('plan', 'job.yaml')).stderr.includes(said)).toBe(isWarned);
   expect((await workspace.volley('check', 'job.yaml')).stdout.includes(said)).toBe(isWarned);
+});
+
+test('where the service holds a message to a person who opts out, opt-out and show say so, and which command takes it back', async () => {
+  const workspace = await aJobFor(people(2), { optOuts: 'opt.csv', steps: [aStepForTomorrow()] });
+  workspace.write('opt.csv', 'number,what,at,by,word\n');
+  const { directory, plan } = (await workspace.run()).summary;
+  const told = new RegExp(`The service holds a message of run ${plan} to it, and sends it on .* cancel out/sale/\\S+ `);
+  const say = async (...args: string[]) =>
+    `${(await workspace.volley('people', ...args, '--no-json')).stdout} `.replace(/\s+/g, ' ');
+
+  expect(await say('opt-out', 'job.yaml', numberOf(1))).toMatch(told);
+  expect(await say('show', 'job.yaml', numberOf(1))).toMatch(told);
+  const json = await workspace.told('people', 'opt-out', 'job.yaml', numberOf(1));
+  expect(json.waiting).toMatchObject([{ run: plan, directory, scheduled: { at: expect.any(String) } }]);
+  expect(await say('opt-out', 'job.yaml', numberOf(3))).not.toContain('holds');
+
+  expect((await workspace.volley('cancel', directory)).code).toBe(0);
+  expect(await say('show', 'job.yaml', numberOf(1))).not.toContain('holds');
 });
