@@ -46,8 +46,6 @@ export interface Before {
 }
 
 export const LEASE_MS = 60_000;
-/** An older empty lock has no owner: a taker writes it at once. */
-const TAKING_MS = 2_000;
 
 /** Zero if unknown: for a dead owner, and by another host's clock. */
 export function ownedMsAgo(deps: LockPorts, { state, host, renewedAt }: LockFile): number {
@@ -91,7 +89,7 @@ export async function readHighest(
   { files }: Pick<Ports, 'files'>,
   directory: string,
   below = Number.POSITIVE_INFINITY,
-): Promise<(LockFile & { lowest: number; isEmpty?: boolean }) | undefined> {
+): Promise<(LockFile & { lowest: number }) | undefined> {
   const epochs = (await files.list(directory)).flatMap((name) => {
     const match = /^lock-(\d+)\.json$/.exec(name);
     return match === null || Number(match[1]) >= below ? [] : [Number(match[1])];
@@ -102,16 +100,9 @@ export async function readHighest(
   const lowest = Math.min(...epochs);
   const found = parseLock(await files.readText(path));
   if (found !== undefined) return { ...found, epoch, lowest };
-  const stat = await files.stat(path);
-  const isEmpty = stat?.bytes === 0;
-  // Torn by a crash: held until a lease has passed. Empty: its taker died, or is about to write it.
-  const renewedAt = (stat?.modifiedMs ?? 0) - (isEmpty ? LEASE_MS - TAKING_MS : 0);
-  return { host: 'unknown', pid: 0, instance: '', epoch, lowest, renewedAt, state: 'held', isEmpty };
-}
-
-/** Whether the taker of an empty lock has written it meanwhile. */
-export async function isWritten({ files }: Pick<Ports, 'files'>, directory: string, epoch: number): Promise<boolean> {
-  return ((await files.stat(pathOf(directory, epoch)))?.bytes ?? 0) > 0;
+  // Empty or torn: its taker is about to write it, or died. Held until a lease has passed.
+  const renewedAt = (await files.stat(path))?.modifiedMs ?? 0;
+  return { host: 'unknown', pid: 0, instance: '', epoch, lowest, renewedAt, state: 'held' };
 }
 
 function parseLock(text: string | undefined): LockFile | undefined {

@@ -7,7 +7,6 @@ import { type Identity, identityOf, isSameIdentity } from './identity.js';
 import {
   type Before,
   freeInMs,
-  isWritten,
   type Known,
   LEASE_MS,
   type LockFile,
@@ -60,8 +59,6 @@ export interface Held {
 
 /** Renewals between two lease ends; one may fail or be late without harm. */
 const RENEW_EVERY_MS = LEASE_MS / 4;
-/** How often to make what was noted durable. */
-const SYNC_EVERY_MS = 1_000;
 /** The owner stops this long before others may take over: for clocks that differ, and for a request on its way. */
 const SAFETY_MS = 10_000;
 
@@ -83,12 +80,6 @@ export async function acquireLock(deps: LockPorts, directory: string, above = 0,
   }
   // A paused taker may have recreated the file of an epoch that has come and gone.
   if ((await readHighest(deps, directory))?.epoch !== epoch) {
-    await deps.files.remove(path);
-    throw describeTakeover(path);
-  }
-  // Created but not yet written: its taker writes before it checks for a higher epoch, so one of the two sees the
-  // other.
-  if (current?.isEmpty && (await isWritten(deps, directory, current.epoch))) {
     await deps.files.remove(path);
     throw describeTakeover(path);
   }
@@ -142,7 +133,6 @@ function holdLock(
   let isLost = false;
   const pad = new NotePad(deps.files, path);
   let { known } = own.before;
-  let synced = known;
   /** One that has not found the job as it was left leaves no trace. */
   let isAttested = false;
 
@@ -170,8 +160,7 @@ function holdLock(
     if (isLost || !(await isHighest())) throw lostLock();
     isWriting = true;
     try {
-      const writing = known;
-      const about = isAttested ? { known: writing } : { before: own.before };
+      const about = isAttested ? { known } : { before: own.before };
       let file: { own: Identity; bytes: number } | undefined;
       await deps.files.writeWhole(path, (facts) => {
         const text = own.content(state, about)(facts);
@@ -179,7 +168,6 @@ function holdLock(
         return text;
       });
       await pad.turn(file);
-      synced = writing;
       if (!(await isHighest())) isLost = true;
     } finally {
       isWriting = false;
@@ -198,10 +186,8 @@ function holdLock(
 
   const renew = async () => {
     while (!stop.signal.aborted) {
-      await deps.clock.sleep(SYNC_EVERY_MS, stop.signal);
+      await deps.clock.sleep(RENEW_EVERY_MS, stop.signal);
       if (stop.signal.aborted) return;
-      const passedMs = deps.clock.monotonicMs() - renewed.monotonicMs;
-      if (passedMs < RENEW_EVERY_MS && known === synced) continue;
       const start = readMoment(deps.clock);
       try {
         assertFresh();
