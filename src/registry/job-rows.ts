@@ -3,7 +3,6 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { RowId } from '../kinds/ids.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import { digestOfRows, type Plan, type PlannedInput, type PlannedStep } from '../plan/format/plan-file.js';
-import { isSameOccurrence } from '../plan/occurrence.js';
 import { fileIdsOf, type PlaceInPlan, RowPlaces } from '../plan/reimport/named-rows.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { decideByStates } from '../report/receipt.js';
@@ -19,7 +18,7 @@ export interface KnownFile {
   readonly input: PlannedInput;
 }
 
-type Taker = TakenId & { readonly run: string; readonly occurrence: string };
+type Taker = TakenId & { readonly run: string };
 
 /** The runs and plans of a job, tests aside, and what each has of a row: it is read once, when it is first asked for. The caller closes it. */
 export class JobRows {
@@ -33,8 +32,6 @@ export class JobRows {
   readonly #digests = new Map<string, string>();
   /** Runs that took a file, whether they are there or gone, in the order in which they began. */
   readonly #takers = new Map<string, Taker[]>();
-  /** The same, by the kind of their step and the rows of the file. */
-  readonly #takersOfRows = new Map<string, Taker[]>();
   readonly #places = new Map<string, Promise<RowPlaces>>();
   readonly #rows = new Map<string, Promise<RowStatusView>>();
   readonly #receipts = new Map<string, Promise<Receipts | undefined>>();
@@ -60,9 +57,7 @@ export class JobRows {
     }
     for (const { plan: run, begun } of registry.runs.values()) {
       for (const file of listTaken(begun)) {
-        const taker = { ...file, run, occurrence: begun.occurrence };
-        remember(this.#takers, file.id, (): Taker[] => []).push(taker);
-        remember(this.#takersOfRows, `${file.kind} ${file.digest}`, (): Taker[] => []).push(taker);
+        remember(this.#takers, file.id, (): Taker[] => []).push({ ...file, run });
       }
     }
   }
@@ -87,10 +82,9 @@ export class JobRows {
   takersAs(kind: string, file: string, { job, occurrence }: ForPlan): string[] {
     const [known] = this.filesOf(file);
     if (known === undefined || known.step.kind === kind) return [];
-    const takers = this.#takersOfRows.get(`${kind} ${digestOfRows(known.input)}`) ?? [];
-    return takers.flatMap(({ run, account, ...taken }) => {
-      const isOfTime = occurrence === '' || isSameOccurrence(taken.occurrence, occurrence);
-      return isOfTime && account === accountOfKind(job, kind) ? run : [];
+    return this.registry.listTakers(kind, [digestOfRows(known.input)], {
+      account: accountOfKind(job, kind),
+      occurrence,
     });
   }
 

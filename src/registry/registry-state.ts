@@ -100,8 +100,6 @@ function indexTaken(runs: Iterable<BegunRun>): Map<string, TakenFile[]> {
 
 export interface TakenId {
   readonly id: string;
-  /** Of its rows. */
-  readonly digest: string;
   readonly kind: string;
   readonly account: string;
 }
@@ -111,7 +109,7 @@ export function listTaken({ files, occurrence, retryOf }: RunBegun): TakenId[] {
   if (retryOf !== null) return [];
   const read = files.map((file) => ({ ...file, digest: file.rows ?? file.content }));
   const ids = listFileIds(read, occurrence);
-  return read.map(({ kind, account, digest }, index) => ({ id: ids[index] ?? '', kind, account, digest }));
+  return files.map(({ kind, account }, index) => ({ id: ids[index] ?? '', kind, account }));
 }
 
 /** Those that have begun stand in the order in which they did. */
