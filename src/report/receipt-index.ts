@@ -8,13 +8,6 @@ import { ReadWindow } from '../storage/read-window.js';
 import { splitLines } from '../storage/split-lines.js';
 import { RECEIPT_STATES, type Receipt, type ReceiptState, readReceipt } from './receipt.js';
 
-export interface ReceiptCounts {
-  /** Receipts of messages of this run. */
-  readonly own: number;
-  /** Foreign receipts: of another run, or with a number or subaccount that is not the message's. */
-  readonly foreign: number;
-}
-
 /**
  * Where in the file of receipts the newest one of each message of a run stands, and which states it was in: 25 bytes a planned row. The
  * newest is that of the highest time of its status; where two are equal, the state that is reached later; `queued` is older than any
@@ -24,8 +17,8 @@ export class Receipts {
   readonly #file: ReadFile;
   readonly #subAccountId: string;
   readonly #steps: ReadonlyMap<number, StepReceipts>;
-  readonly #counts = { own: 0, foreign: 0 };
   readonly #window: ReadWindow;
+  #foreign = 0;
 
   /** Undefined for a run that has no receipts file. The caller closes it. */
   static async read(files: Files, directory: string, plan: Plan): Promise<Receipts | undefined> {
@@ -56,8 +49,9 @@ export class Receipts {
     this.#steps = steps;
   }
 
-  get counts(): ReceiptCounts {
-    return this.#counts;
+  /** How many are of another run, or have a number or subaccount that is not the message's. */
+  get foreign(): number {
+    return this.#foreign;
   }
 
   has(step: number, row: number): boolean {
@@ -112,7 +106,6 @@ export class Receipts {
       const row = readMessageIndex(clientMessageId, index.prefix);
       if (row === undefined) continue;
       if (subAccountId !== this.#subAccountId || index.numbers[row] !== Number(destination)) break;
-      this.#counts.own += 1;
       index.states[row] = (index.states[row] ?? 0) | (1 << STATES.indexOf(state));
       const order =
         state === 'queued' ? 0 : Math.min(Math.max(atMs, 0), LATEST_MS) * RANKS + RECEIPT_STATES[state].rank;
@@ -121,7 +114,7 @@ export class Receipts {
       index.places[row] = place;
       return;
     }
-    this.#counts.foreign += 1;
+    this.#foreign += 1;
   }
 }
 

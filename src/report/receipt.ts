@@ -1,3 +1,4 @@
+import { isObject, readKept } from '../domain/is-object.js';
 import { parseServiceTime } from '../domain/stated-time.js';
 import { parseDecimal } from '../prices/decimal.js';
 
@@ -63,7 +64,7 @@ const LONGEST_UMID = 128;
  * message, number, subaccount and a documented state.
  */
 export function readReceipt(line: string): Receipt | undefined {
-  const { kind, receivedAt, event } = parseObject(line);
+  const { kind, receivedAt, event } = asObject(readKept(line));
   if (kind !== 'receipt') return undefined;
   const { payload } = asObject(event);
   const { umid, clientMessageId, subAccountId, destination, status, price, smsCount } = asObject(payload);
@@ -108,16 +109,8 @@ function isState(state: string): state is ReceiptState {
   return Object.hasOwn(RECEIPT_STATES, state);
 }
 
-function parseObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return asObject(JSON.parse(text));
-  } catch {
-    return {};
-  }
-}
-
 function asObject(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
+  return isObject(value) ? value : {};
 }
 
 function asText(value: unknown): string {

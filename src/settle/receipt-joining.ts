@@ -131,7 +131,7 @@ export class ReceiptJoining {
     totals.settled.accepted += accepted;
     totals.settled.rejected += rejected;
     totals.deliveries = end.summary.deliveries;
-    totals.foreign = end.receipts.foreign;
+    totals.foreign = end.foreign;
     if (accepted + rejected === 0) return;
     const said = `rows in doubt that receipts settled: ${accepted} accepted, ${rejected} rejected`;
     this.#log.info(said, { run: run.run, accepted, rejected });

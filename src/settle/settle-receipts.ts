@@ -7,7 +7,7 @@ import { writeRunReport } from '../registry/write-run-report.js';
 import { checkNames } from '../report/name-check.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { decideByStates, type Receipt, type ReceiptState } from '../report/receipt.js';
-import { type ReceiptCounts, Receipts } from '../report/receipt-index.js';
+import { Receipts } from '../report/receipt-index.js';
 import type { Summary } from '../report/summary.js';
 import type { Lock } from '../storage/lock.js';
 import type { LockPorts, Ports } from '../storage/lock-file.js';
@@ -21,7 +21,8 @@ export type JoinEnd =
   | { readonly kind: 'held'; readonly said: string }
   | {
       readonly kind: 'joined';
-      readonly receipts: ReceiptCounts;
+      /** Receipts in its file that are of others. */
+      readonly foreign: number;
       readonly settled: SettledCounts;
       readonly summary: Summary;
     };
@@ -50,7 +51,7 @@ export async function joinReceipts(
       const settled = lock === undefined ? NONE_SETTLED : await settleReceipts(await lockRun(lock), receipts, deps);
       const files = lock === undefined ? deps.files : checkNames(deps.files, () => lock.assertHeld());
       const summary = await writeRunReport(files, directory, plan);
-      return { kind: 'joined', receipts: receipts.counts, settled, summary };
+      return { kind: 'joined', foreign: receipts.foreign, settled, summary };
     } finally {
       await locking?.lock.release();
     }

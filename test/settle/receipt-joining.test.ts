@@ -22,7 +22,7 @@ function joined(accepted: number, deliveries: Record<string, number> = {}): Join
     deliveries,
     steps: [],
   };
-  return { kind: 'joined', receipts: { own: 1, foreign: 2 }, settled: { accepted, rejected: 0, notSent: 0 }, summary };
+  return { kind: 'joined', foreign: 2, settled: { accepted, rejected: 0, notSent: 0 }, summary };
 }
 
 const A_RUN = { run: 'p', directory: '/out/sale/p' };

@@ -38,7 +38,7 @@ describe('rows in doubt with a receipt', () => {
     expect(await join(made)).toMatchObject({
       kind: 'joined',
       settled: { accepted: 1, rejected: 1 },
-      receipts: { own: 2, foreign: 0 },
+      foreign: 0,
       summary: {
         exitCode: 1,
         balance: { accepted: 5, rejected: 1, inDoubt: 0 },
@@ -160,7 +160,7 @@ describe('a receipt', () => {
     const before = journalOf(made);
     receive(made, aReceiptLine(made, 2, { payload }));
     expect(await join(made)).toMatchObject({
-      receipts: { own: 0, foreign: 1 },
+      foreign: 1,
       summary: { balance: { inDoubt: 2 }, exitCode: 3 },
     });
     expect(journalOf(made)).toBe(before);
