@@ -7,6 +7,7 @@ import { fileIdsOf } from '../plan/reimport/named-rows.js';
 import { listFilesOf } from '../registry/claim-rows.js';
 import { isReported, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
+import { readWaiting } from '../registry/waiting-messages.js';
 import { LISTED_OUTPUTS } from '../report/rows.js';
 import { CAMPAIGN_PAGE, PAGE_FILE, readSummary, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
@@ -68,7 +69,7 @@ async function pruneSandbox(files: Files, ledger: string, isDryRun: boolean): Pr
   return bytes;
 }
 
-async function readRuns(registry: Registry, { files }: Ports): Promise<PrunableRun[]> {
+async function readRuns(registry: Registry, { files, clock }: Ports): Promise<PrunableRun[]> {
   const { jobDirectory } = registry.directories;
   const inDoubt = new Map((await readOpenDoubt(files, jobDirectory)).runs.map((each) => [each.run, each.inDoubt]));
   const runs: PrunableRun[] = [];
@@ -80,12 +81,17 @@ async function readRuns(registry: Registry, { files }: Ports): Promise<PrunableR
     // Nobody waits for the end of a test that was cut short, or never begun.
     const cutMs = begun?.at ?? (await files.stat(join(directory, PLAN_FILE)))?.modifiedMs;
     const endMs = abandoned?.at ?? (Date.parse(ended?.endedAt ?? '') || (plan.testOf && cutMs));
+    const need = unfinished ?? explainDoubt(inDoubt.get(plan.id));
     runs.push({
       plan,
       files: listFilesOf(plan, registry.state.claims),
       beganMs: begun && (Date.parse(ended?.startedAt ?? '') || begun.at),
       endMs: endMs ?? Number.POSITIVE_INFINITY,
-      need: plan.testOf === undefined ? (unfinished ?? explainDoubt(inDoubt.get(plan.id))) : undefined,
+      // Its batches stand in its journal alone: without it no one could take them back.
+      need:
+        plan.testOf === undefined
+          ? (need ?? (await readWaiting(files, { directory, plan }, clock.now()))?.said)
+          : undefined,
     });
   }
   return runs;

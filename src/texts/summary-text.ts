@@ -18,6 +18,7 @@ import { wrapText } from '../domain/text.js';
 import { formatAhead } from '../kinds/schedule.js';
 import { formatBilled } from '../prices/billed-tally.js';
 import { formatMoney } from '../prices/decimal.js';
+import type { WaitingRun } from '../registry/waiting-messages.js';
 import { describeSkips, explainRows, listNotSent, listRemarks } from '../report/account.js';
 import { OUTPUTS } from '../report/rows.js';
 import { describeEarlyEnd, wordsOfStop } from '../report/stop-words.js';
@@ -125,6 +126,13 @@ function formatWaiting({ steps, directory }: Summary, nowMs: number, screen: Scr
   if (waiting.length === 0) return '';
   const command = showCommand(screen, 'cancel', showPath(screen, directory));
   return `${waiting.join('')}To take them back before that:\n  ${paint(screen, 'bold', escapeText(command))}\n`;
+}
+
+/** Of a run that no account is of: what the service holds, and the command that takes it back. */
+export function formatWaitingRun({ run, directory, said }: WaitingRun, screen: Screen): string {
+  const command = showCommand(screen, 'cancel', showPath(screen, directory));
+  const so = formatParagraph(`Of run ${run} ${said}. To take them back before that:`, screen);
+  return `${so}  ${paint(screen, 'bold', escapeText(command))}\n`;
 }
 
 function describeSandbox({ directory, balance, steps }: Summary, screen: Screen): string {

@@ -9,10 +9,12 @@ import type { Balance } from '../domain/row.js';
 import type { RunState } from '../journal/replay.js';
 import { listUnrestored } from '../kinds/campaign.js';
 import type { Plan } from '../plan/format/plan-file.js';
+import { readWaiting, type WaitingRun } from '../registry/waiting-messages.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { balanceOfRun } from '../report/row-balance.js';
 import { awaitWorkers } from '../run/run-times.js';
 import { abandonRun, assertUnfinished, holdsRows } from '../settle/abandon-run.js';
+import { formatWaitingRun } from '../texts/summary-text.js';
 import { adopt, defineVerb, json, theRun } from './verb.js';
 
 /** `volley abandon RUN`: lets a plan, or a run that stopped, go for good, behind the job's lock. It never sends again. */
@@ -37,7 +39,10 @@ export const abandon = defineVerb({
 });
 
 /** `isHolder`: it has its files and rows; else they are free, as if it had never been planned. */
-async function letGo(run: HeldRun, context: Context): Promise<{ balance: Balance; isHolder: boolean }> {
+async function letGo(
+  run: HeldRun,
+  context: Context,
+): Promise<{ balance: Balance; isHolder: boolean; waiting?: WaitingRun | undefined }> {
   const { env, log } = context;
   const { files, clock } = env;
   const { plan } = run;
@@ -55,7 +60,10 @@ async function letGo(run: HeldRun, context: Context): Promise<{ balance: Balance
     log.warn(`${so} of this run: \`volley cluster drop ${plan.id}\` deletes them`);
   }
   const isHolder = holdsRows(run);
-  if (isHolder) return { isHolder, balance: (await run.report()).balance };
+  if (isHolder) {
+    const waiting = await readWaiting(files, run, clock.now());
+    return { isHolder, balance: (await run.report()).balance, waiting };
+  }
   return { isHolder, balance: balanceOfRun(plan, state, false) };
 }
 
@@ -82,7 +90,7 @@ async function isInDatabase({ id, job }: Plan, context: Context): Promise<'yes' 
 
 function formatAbandoned(
   { job, plan, directory }: { job: string; plan: string; directory: string },
-  { balance, isHolder }: { balance: Balance; isHolder: boolean },
+  { balance, isHolder, waiting }: Awaited<ReturnType<typeof letGo>>,
   screen: Screen,
 ): string {
   const { accepted, inDoubt, unprocessed } = balance;
@@ -90,6 +98,7 @@ function formatAbandoned(
     `Run ${plan} of job ${job} is abandoned: it never sends again.\n`,
     `  ${format(accepted)} accepted, ${format(inDoubt)} in doubt, ${format(unprocessed)} not sent.\n`,
   ];
+  if (waiting !== undefined) lines.push(formatWaitingRun(waiting, screen));
   if (!isHolder) lines.push('It had taken nothing: the next volley plan or volley run plans its files anew.\n');
   else if (unprocessed > 0) {
     const command = showCommand(screen, 'retry', showPath(screen, directory), '--only', 'unprocessed');

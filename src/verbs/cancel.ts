@@ -4,7 +4,7 @@ import { namePerson } from '../command/env.js';
 import { describeFailure } from '../command/failure.js';
 import { openService } from '../command/open-service.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { escapeText, formatNextStep, formatParagraph, type Screen, showCommand, showPath } from '../command/screen.js';
+import { formatNextStep, showCommand, showPath } from '../command/screen.js';
 import { drainOnSignal } from '../command/signals.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { countOf, listNonZero, sumOf } from '../domain/count-of.js';
@@ -25,6 +25,7 @@ import type { CallService } from '../service/endpoint.js';
 import { type CancelAnswer, type CancelCounts, cancelBatches, noneCancelled } from '../settle/cancel-batches.js';
 import { isLockLost } from '../storage/lock.js';
 import { nextOfTakenBack } from '../texts/next-step.js';
+import { formatWaitingRun } from '../texts/summary-text.js';
 import { LaneStopped } from '../throttle/gate.js';
 import { adopt, defineVerb, json, namedRun } from './verb.js';
 
@@ -60,7 +61,9 @@ export const cancel = defineVerb({
     const isEarly = failure !== undefined && kept > 0;
     const after = cancelled === 0 ? undefined : nextOfTakenBack(directory, { job: jobFile, sentAgain }, screen);
     const next = isEarly ? rest : after;
-    const said = `${formatOthers(others, screen)}${next === undefined ? '' : formatNextStep(next, screen)}`;
+    // Who takes back a campaign means them, too.
+    const also = others.map((each) => formatWaitingRun(each, screen)).join('');
+    const said = `${also}${next === undefined ? '' : formatNextStep(next, screen)}`;
     const text = formatCancelled(plan.id, counts, summary.takenBackAt, said);
     const elsewhere = others.map(({ said: _said, ...each }) => each);
     const figures = { batches, cancelled, kept, inDoubt, refusals, balance: summary.balance, others: elsewhere };
@@ -80,17 +83,6 @@ export const cancel = defineVerb({
     return { json: { ...about, state, ...figures }, text, exitCode, reason };
   },
 });
-
-/** Of other runs of the job: one who takes back a campaign means them, too. */
-function formatOthers(others: readonly WaitingRun[], screen: Screen): string {
-  return others
-    .map(({ run, directory, said }) => {
-      const command = showCommand(screen, 'cancel', showPath(screen, directory));
-      const so = formatParagraph(`Of run ${run} ${said}. To take them back before that:`, screen);
-      return `${so}  ${escapeText(command)}\n`;
-    })
-    .join('');
-}
 
 /** Messages of the steps that are accepted still (sent, refused by the service, or not asked for), or in doubt, as the run stands then. */
 function countLeft({ steps }: Summary, waiting: readonly WaitingStep[]): { kept: number; inDoubt: number } {

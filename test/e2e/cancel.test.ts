@@ -88,6 +88,22 @@ test('of a job the newest run is taken back: where the service holds messages of
   expect(await workspace.told('cancel', run)).toMatchObject({ cancelled: 30, others: [] });
 });
 
+test('of a run that stopped and was let go abandon names what the service holds, prune leaves it, and cancel takes it back', async () => {
+  const workspace = await aScheduledJob(people(30), { kind: 'status-401', nth: 2 });
+  const { directory } = (await workspace.run()).summary;
+  workspace.setFaults();
+
+  const { stdout } = await workspace.volley('abandon', directory, '--no-json');
+  expect(stdout).toMatch(/the service holds 10 messages until[\s\S]* cancel out\/sale\/\S+\n/);
+  const prune = ['prune', 'job.yaml', '--older-than', '0h'];
+  const skipped = [{ reason: expect.stringMatching(/^the service holds 10 messages until /) }];
+  expect(await workspace.told(...prune)).toMatchObject({ pruned: [], skipped });
+
+  expect(await workspace.told('cancel', directory)).toMatchObject({ exitCode: 0, cancelled: 10 });
+  expect(await numbers(workspace, false)).toEqual([]);
+  expect(await workspace.told(...prune)).toMatchObject({ pruned: [{ directory }] });
+});
+
 test('three batches in a row without an answer end the cancel: the others can still be taken back by another one', async () => {
   const workspace = await aScheduledJob(people(50));
   const { directory } = (await workspace.run()).summary;
