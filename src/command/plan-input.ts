@@ -3,6 +3,7 @@ import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
 import { findOptOutWord } from '../listen/opt-out-words.js';
 import { createOpenPeople } from '../people/had-already.js';
+import { accountOfKind } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
 import { nameAgain, nameDay, readAgain } from '../plan/occurrence.js';
@@ -109,7 +110,10 @@ export async function planNewInput(
     if (outcome.made !== undefined || isResumed || !isOnScreen)
       for (const line of listLeftOut(leftOut)) log.info(`skipped: ${line}`);
     logNotices(outcome.made?.plan.steps ?? [], context);
-    if (outcome.made !== undefined) for (const warning of warnOfJob(job, terminal.env.TZ)) log.warn(warning);
+    const { plan } = outcome.made ?? {};
+    const warnings =
+      plan === undefined ? [] : [...warnOfJob(job, terminal.env.TZ), ...warnOfGrown(plan, registry.state)];
+    for (const warning of warnings) log.warn(warning);
     return outcome;
   } catch (error) {
     // The process that took over the job removes our unfinished files.
@@ -164,6 +168,32 @@ export function warnOfJob({ steps }: Job, TZ: string | undefined): string[] {
     return [`${what}: they are written to all the same. Name one with optOuts; volley listen --opt-outs writes it`];
   });
   return ofZone === undefined ? ofSteps : [ofZone, ...ofSteps];
+}
+
+/** What a step that looks no one up does with a row that it has had before; contacts are merged. */
+const ONCE_MORE: Readonly<Record<string, string>> = {
+  conversations: 'are handed over once more',
+  'verification.start': 'get another code',
+};
+
+/** Files that the job took before, with other rows: only of an SMS it is known who had it. */
+function warnOfGrown({ job, occurrence, steps }: Plan, { records }: RegistryState): string[] {
+  const taken = [...records].flatMap(({ plan, begun }) =>
+    begun?.occurrence === occurrence ? begun.files.map((each) => ({ ...each, run: plan })) : [],
+  );
+  return steps.flatMap(({ number, kind, inputs }) => {
+    const what = ONCE_MORE[kind];
+    if (what === undefined) return [];
+    const account = accountOfKind(job, kind);
+    return inputs.flatMap(({ file }) => {
+      const before = taken.findLast((each) => each.file === file && each.kind === kind && each.account === account);
+      if (before === undefined) return [];
+      const people = `those who stood in it when run ${before.run} took it ${what}`;
+      return [
+        `step ${number} (${kind}): ${file} has other rows now, and ${people}: only of SMS is it known who had one`,
+      ];
+    });
+  });
 }
 
 /** Distinguishes two plans for the same files; see `Plan.occurrence`. */

@@ -5,9 +5,9 @@ import type { Env } from '../../src/command/env.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
 import { oneIn } from '../one-in.js';
-import { aContactsStep, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aContactsStep, anSmsStep, IN_ORDER, numberOf, numbersOf, people } from './a-job.js';
 import { aDiskOf, deathOf } from './a-mortal-command.js';
-import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
+import { aJobFor, aJobOfSteps, volleyIn, type Workspace } from './a-workspace.js';
 
 /** A run of twenty people that is at its end. */
 async function aFinishedRun(): Promise<{ workspace: Workspace; run: string }> {
@@ -316,4 +316,24 @@ test('a job of every day that takes new files each hour of the night sends the n
   }
   // The fourth start is the first of the new day.
   expect(sent).toEqual([1, 2, 3, 7]);
+});
+
+test('a file that has grown is sent whole by steps of other kinds than sms: that is warned of, and not where it is new, or sent again by --again', async () => {
+  const of = { input: { files: 'people.csv' }, limits: IN_ORDER };
+  const workspace = await aJobOfSteps(people(1), [
+    { kind: 'conversations', ...of, channel: 'sandbox-channel', user: { name: 'name' } },
+    { kind: 'verification.start', ...of, destination: 'mobile' },
+    aContactsStep(),
+  ]);
+  const warnings = async (...args: string[]) =>
+    (await workspace.volley(...args, '--log-format', 'pretty')).stderr.match(
+      /step \d \([a-z.]+\): people\.csv has other rows/g,
+    ) ?? [];
+  expect(await warnings('run', 'job.yaml')).toEqual([]);
+  expect(await warnings('plan', 'job.yaml', '--again')).toEqual([]);
+
+  workspace.write('people.csv', people(2));
+  const both = ['conversations', 'verification.start'];
+  const said = both.map((kind, step) => `step ${step + 1} (${kind}): people.csv has other rows`);
+  expect(await warnings('plan', 'job.yaml')).toEqual(said);
 });
