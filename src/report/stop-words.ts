@@ -75,12 +75,14 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
 
 /** What a person looks at where it lasts: '' where the service was reached, and is at fault itself. */
 function adviseOnReach(detail: string): string {
+  if (/\(CERT_(HAS_EXPIRED|NOT_YET_VALID)\)$/.test(detail))
+    return 'if it stays so, see whether the clock of this machine is right; if it is, the service needs another certificate';
   if (/^its certificate is not trusted/.test(detail))
     return 'if it stays so, check service.bases and service.region, and for a certificate of your own authority NODE_EXTRA_CA_CERTS';
-  if (/^its (certificate|host name) |^no secure connection/.test(detail))
+  if (/^its certificate |^no secure connection/.test(detail))
     return 'if it stays so, check service.bases and service.region';
-  return /^no connection within|^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/.test(detail)
-    ? 'if it stays so, check service.bases, and that this machine reaches it: Volley connects directly, whatever HTTPS_PROXY says'
+  return /^(no connection within|its host name) |^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/.test(detail)
+    ? 'if it stays so, check service.bases and service.region, and that this machine reaches it: Volley connects directly, whatever HTTPS_PROXY says'
     : '';
 }
 

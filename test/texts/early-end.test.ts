@@ -8,10 +8,15 @@ const REAL = { isSandbox: false, nowMs: 0 };
 
 describe('the account', () => {
   it.each([
-    ['its host name is unknown (ENOTFOUND)', 'check service.bases and service.region'],
-    ['its host name cannot be looked up (EAI_AGAIN)', 'check service.bases and service.region'],
+    [
+      'its host name is unknown (ENOTFOUND)',
+      'check service.bases and service.region, and that this machine reaches it',
+    ],
+    ['its host name cannot be looked up (EAI_AGAIN)', 'whatever HTTPS_PROXY says'],
     ['no secure connection can be made (ERR_SSL_WRONG_VERSION_NUMBER)', 'check service.bases and service.region'],
     ['its certificate is not trusted (SELF_SIGNED_CERT_IN_CHAIN)', 'NODE_EXTRA_CA_CERTS'],
+    ['its certificate is not trusted (CERT_NOT_YET_VALID)', 'the clock of this machine'],
+    ['its certificate is not trusted (CERT_HAS_EXPIRED)', 'the clock of this machine'],
     ['its certificate is for another host (CERT_ALTNAME_INVALID)', 'check service.bases and service.region'],
     ['no connection within 10 s (UND_ERR_CONNECT_TIMEOUT)', 'HTTPS_PROXY'],
   ])('of a run whose service was never reached (%s) says what to look at', (detail, said) => {
