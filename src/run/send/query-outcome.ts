@@ -11,23 +11,18 @@ import type { SendContext } from './send-context.js';
 const MAX_TRIES = 3;
 const PAUSE_MS = 1000;
 
-/** The result of the query. */
-export type QueryResult =
-  | { readonly kind: 'resolved'; readonly outcomes: RowOutcomes }
-  /** The service does not know. */
-  | { readonly kind: 'unresolved' }
-  /** The run stops before an answer: the next run queries again. */
-  | { readonly kind: 'postponed' };
-
-/** Queries the service for the unknown outcome of a request, if its kind can; reads only, each through the gate. */
+/**
+ * Queries the service for the unknown outcome of a request, if its kind can; reads only, each through the gate. `unresolved`: the service does
+ * not know; `postponed`: the run stops before an answer, and the next one queries again.
+ */
 export async function queryOutcome(
   { requestPart, body }: { requestPart: RequestPart; body: Buffer },
   context: SendContext,
   gate: PassGate,
-): Promise<QueryResult> {
+): Promise<RowOutcomes | 'unresolved' | 'postponed'> {
   const { deps, kind, service, stop } = context;
   const { outcomeQuery } = kind;
-  if (outcomeQuery === undefined) return { kind: 'unresolved' };
+  if (outcomeQuery === undefined) return 'unresolved';
   const wire = outcomeQuery.call(service, body);
   for (let tries = 0; tries < MAX_TRIES && !stop.isRequested; tries++) {
     if (tries > 0) await deps.clock.sleep(PAUSE_MS * tries, stop.nothingNew);
@@ -35,13 +30,12 @@ export async function queryOutcome(
     if (answer === undefined) break;
     const decision = decideAnswer(answer, { area: kind.area, isRepeatable: true, nowMs: deps.clock.now() });
     if (decision.kind === 'read' && answer.kind === 'response') {
-      const outcomes = outcomeQuery.readOutcomes(answer, requestPart, body);
-      return outcomes === undefined ? { kind: 'unresolved' } : { kind: 'resolved', outcomes };
+      return outcomeQuery.readOutcomes(answer, requestPart, body) ?? 'unresolved';
     }
     if (decision.kind === 'stop') stop.request(decision.reason, explainStop(decision, kind.area));
-    else if (decision.kind !== 'again' && decision.kind !== 'wait') return { kind: 'unresolved' };
+    else if (decision.kind !== 'again' && decision.kind !== 'wait') return 'unresolved';
   }
-  return { kind: stop.isRequested ? 'postponed' : 'unresolved' };
+  return stop.isRequested ? 'postponed' : 'unresolved';
 }
 
 /** A read, through the gate. Undefined: the run is stopping, and nothing was sent. */
@@ -62,14 +56,6 @@ async function sendRead(
   return deps.transport.send({ ...wire, area: kind.area, headers, reportConnectDelay }, stop.nothingMore);
 }
 
-/** The result of checking a precondition. */
-type PreconditionResult =
-  | { readonly kind: 'send'; readonly seen: number }
-  /** The request is not sent: this is its result, or it is tried again. */
-  | { readonly kind: 'unsent'; readonly result: PartResult; readonly decision: Decision }
-  /** The run is stopping. */
-  | { readonly kind: 'stopping' };
-
 interface Asked {
   readonly requestPart: RequestPart;
   readonly body: Buffer;
@@ -77,25 +63,28 @@ interface Asked {
   readonly unread: number;
 }
 
-/** Reads the state that a request depends on before it is begun, and decides whether to send it. */
+/**
+ * Reads the state that a request depends on before it is begun: what is `seen` where it may be sent, else its result, or that it is tried again.
+ * Undefined: the run is stopping.
+ */
 export async function checkPrecondition(
   precondition: Precondition,
   asked: Asked,
   { context, gate }: { context: SendContext; gate: PassGate },
-): Promise<PreconditionResult> {
+): Promise<{ readonly seen: number } | { readonly result: PartResult; readonly decision: Decision } | undefined> {
   const { deps, kind, service } = context;
   const answer = await sendRead(precondition.call(service, asked.body), context, gate);
-  if (answer === undefined) return { kind: 'stopping' };
+  if (answer === undefined) return undefined;
   const decision = decideAnswer(answer, { area: kind.area, isRepeatable: true, nowMs: deps.clock.now() });
   if (decision.kind === 'read' && answer.kind === 'response') {
     const found = precondition.readAnswer(answer, asked.requestPart, asked.body);
-    if (found !== undefined && 'seen' in found) return { kind: 'send', seen: found.seen };
-    if (found !== undefined) return { kind: 'unsent', result: { kind: 'settled', outcomes: found }, decision };
+    if (found !== undefined && 'seen' in found) return found;
+    if (found !== undefined) return { result: { kind: 'settled', outcomes: found }, decision };
     // It may be a stray answer, and this request's own may come next on the connection.
     deps.transport.dropConnections?.();
-    return { kind: 'unsent', result: judge(UNREADABLE, answer, asked, precondition), decision: UNREADABLE };
+    return { result: judge(UNREADABLE, answer, asked, precondition), decision: UNREADABLE };
   }
-  return { kind: 'unsent', result: judge(decision, answer, asked, precondition), decision };
+  return { result: judge(decision, answer, asked, precondition), decision };
 }
 
 const UNREADABLE = { kind: 'again', why: 'an answer that cannot be read', mayHaveBeenProcessed: true } as const;

@@ -9,7 +9,7 @@ import { type Decision, decideAnswer, mayBeStray } from '../../service/decide-an
 import type { PassGate, ReportConnectDelay } from '../../throttle/lane.js';
 import { endUnsent } from '../give-up.js';
 import { isOver } from '../run-times.js';
-import { checkPrecondition, type QueryResult, queryOutcome } from './query-outcome.js';
+import { checkPrecondition, queryOutcome } from './query-outcome.js';
 import { costOf, type PartToSend } from './request-reader.js';
 import { findClosed, type SendContext } from './send-context.js';
 import { judgeWithheld } from './withhold.js';
@@ -57,15 +57,12 @@ export async function sendPart(
   const body = path === '' ? part.body : kind.splitBody(part.body, requestPart);
   let asked = { requestPart, body, part };
   const settle = async (judged: Judged, decision: Decision | undefined): Promise<Attempt> => {
-    const query: QueryResult = isUnknown(judged.result)
-      ? await queryOutcome(asked, context, gate)
-      : { kind: 'unresolved' };
-    if (query.kind === 'postponed') return undefined;
-    const result: PartResult =
-      query.kind === 'resolved' ? { kind: 'settled', outcomes: query.outcomes } : judged.result;
+    const found = isUnknown(judged.result) ? await queryOutcome(asked, context, gate) : 'unresolved';
+    if (found === 'postponed') return undefined;
+    const result: PartResult = found === 'unresolved' ? judged.result : { kind: 'settled', outcomes: found };
     await journal.append({ type: 'outcome', ...key, at: deps.clock.now(), result });
     // An unresolved request counts as the same bad answer as before the query.
-    const isSettled = query.kind === 'resolved' && !isUnknown(result) && decision?.kind !== 'stop';
+    const isSettled = found !== 'unresolved' && !isUnknown(result) && decision?.kind !== 'stop';
     return { result, decision: isSettled ? { kind: 'read' } : decision, deferMs: judged.deferMs };
   };
   const isRepeatable = kind.isRepeatable(context.step);
@@ -80,8 +77,8 @@ export async function sendPart(
       { requestPart, body, unread: part.ambiguousAttempts },
       { context, gate },
     );
-    if (check.kind === 'stopping') return undefined;
-    if (check.kind === 'unsent') {
+    if (check === undefined) return undefined;
+    if ('result' in check) {
       const { result } = check;
       if (result.kind !== 'settled') return check;
       await Promise.all(endUnsent(part.open, result, deps.clock.now()).map((entry) => journal.append(entry)));
