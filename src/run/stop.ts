@@ -8,15 +8,18 @@ export type StopReason = Exclude<CloseReason, 'finished' | 'abandoned'>;
  * first reason counts.
  */
 export class StopSwitch {
-  readonly #nothingNew = new AbortController();
-  readonly #nothingMore = new AbortController();
+  readonly #stopping = new AbortController();
+  readonly #abandoning = new AbortController();
+  /** Aborts when nothing new may be sent. */
+  readonly nothingNew: AbortSignal = this.#stopping.signal;
+  /** Aborts when what is in flight is no longer awaited. */
+  readonly nothingMore: AbortSignal = this.#abandoning.signal;
+  #reason: { readonly reason: StopReason; readonly detail: string } | undefined;
 
   constructor() {
     // Hundreds of requests in flight listen to both: not a leak.
     setMaxListeners(0, this.nothingNew, this.nothingMore);
   }
-
-  #reason: { readonly reason: StopReason; readonly detail: string } | undefined;
 
   get reason(): { readonly reason: StopReason; readonly detail: string } | undefined {
     return this.#reason;
@@ -26,19 +29,9 @@ export class StopSwitch {
     return this.#reason !== undefined;
   }
 
-  /** Aborts when nothing new may be sent. */
-  get nothingNew(): AbortSignal {
-    return this.#nothingNew.signal;
-  }
-
-  /** Aborts when what is in flight is no longer awaited. */
-  get nothingMore(): AbortSignal {
-    return this.#nothingMore.signal;
-  }
-
   request(reason: StopReason, detail: string): void {
     this.#reason ??= { reason, detail };
-    this.#nothingNew.abort();
+    this.#stopping.abort();
   }
 
   /**
@@ -46,6 +39,6 @@ export class StopSwitch {
    * where the kind can, and the rest is in doubt.
    */
   abandon(): void {
-    this.#nothingMore.abort();
+    this.#abandoning.abort();
   }
 }

@@ -65,7 +65,12 @@ export class PartQueue {
 
   /** Undefined when none waits and the whole plan was begun, save for what is closed. */
   async next({ isSmallestFirst }: { isSmallestFirst: boolean }): Promise<PartToSend | undefined> {
-    if (isSmallestFirst) this.#putSmallestFirst();
+    // Ties by place in the plan: held-back parts come before those never begun.
+    if (isSmallestFirst) {
+      this.#waiting.sort(
+        ({ open: { rows: one } }, { open: { rows: other } }) => one[1] - other[1] || one[0] - other[0],
+      );
+    }
     return this.#waiting.shift() ?? (await this.#reopen()) ?? (await this.#source.next());
   }
 
@@ -100,21 +105,6 @@ export class PartQueue {
     await Promise.all(written);
     this.#waiting.unshift({ ...part, open }, ...rest);
   }
-
-  #putSmallestFirst(): void {
-    // Ties by place in the plan: held-back parts come before those never begun.
-    const smallest = this.#waiting.reduce<PartToSend | undefined>(
-      (best, part) => (best === undefined || isBefore(part, best) ? part : best),
-      undefined,
-    );
-    if (smallest === undefined) return;
-    this.#waiting.splice(this.#waiting.indexOf(smallest), 1);
-    this.#waiting.unshift(smallest);
-  }
-}
-
-function isBefore({ open: one }: PartToSend, { open: other }: PartToSend): boolean {
-  return one.rows[1] === other.rows[1] ? one.rows[0] < other.rows[0] : one.rows[1] < other.rows[1];
 }
 
 const WHY = 'smaller parts, until the service has answered';
