@@ -256,13 +256,8 @@ async function applyStep(context: StepContext): Promise<void> {
   const provisionedIds = await provisionStep(context);
   if (provisionedIds === undefined) return;
   const reader = await RequestReader.open(deps.files, directory, planned, progress);
-  const lane = deps.createLane({
-    area: kind.area,
-    limits: step.limits,
-    lastSentMsAgo: areas.lastSentMsAgo(kind.area),
-    lastSize: areas.lastSize,
-    signal: stop.nothingNew,
-  });
+  const { area } = kind;
+  const lane = deps.createLane({ area, limits: step.limits, ...areas.lastOf(area), signal: stop.nothingNew });
   try {
     const begun: PartToSend[] = [];
     for (const open of progress.open.values()) begun.push(await reader.readAgain(open));
@@ -273,7 +268,7 @@ async function applyStep(context: StepContext): Promise<void> {
     await new StepRunner(runner, reader, lane).run(begun);
   } finally {
     await lane.close();
-    areas.note(kind.area);
+    areas.note(area);
     await reader.close();
   }
 }

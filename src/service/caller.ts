@@ -19,7 +19,7 @@ import type { Call, Transport } from './transport.js';
 export interface CallLane {
   run<T>(
     cost: { messages: number; segments: number },
-    task: (gate: () => Promise<Call['reportConnectDelay']>) => Promise<T>,
+    task: (gate: (preSendCheck?: () => Promise<void>) => Promise<Call['reportConnectDelay']>) => Promise<T>,
   ): Promise<T>;
   pauseFor(delayMs: number, cause?: { readonly isOwn: boolean }): void;
   slowDown(): void;
@@ -38,6 +38,8 @@ export function createCaller(deps: {
   /** The headers that authenticate a call. */
   readonly authorize: Authorize;
   readonly laneOf: (area: Area) => CallLane;
+  /** At the turn of each call; if it rejects, nothing leaves. */
+  readonly preSendCheck?: () => Promise<void>;
   /** What a call takes of the limits on messages and on SMS parts; nothing where it is not given. */
   readonly costOf?: (endpoint: Endpoint<never, unknown>, input: unknown) => { messages: number; segments: number };
   readonly clock: Clock;
@@ -65,7 +67,7 @@ export function createCaller(deps: {
     let mayHaveBeenDone = false;
     for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)) {
       const answer = await lane.run(cost, async (gate) => {
-        const reportConnectDelay = await gate();
+        const reportConnectDelay = await gate(deps.preSendCheck);
         return deps.transport.send({ ...call, reportConnectDelay }, deps.signal);
       });
       const { trustUnavailable } = deps.service;

@@ -6,9 +6,9 @@ const SIMULATION = 'test/simulation/simulation.long.test.ts';
 export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'after a restart a large batch is forgotten',
-    file: 'src/run/apply-plan.ts',
-    find: '    lastSize: areas.lastSize,\n',
-    replace: '',
+    file: 'src/run/send/area-use.ts',
+    find: 'this.#state.lastSize ?? LEAST_SIZE;',
+    replace: 'LEAST_SIZE;',
     tests: ['test/run/resume-rate.test.ts'],
     title:
       'the lane of a run that resumes knows how large the last request was (the first ones of a run are small), also by its snapshot',

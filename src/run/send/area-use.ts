@@ -1,6 +1,7 @@
 import type { Area } from '../../domain/areas.js';
 import type { RequestSize, RunState } from '../../journal/replay.js';
 import type { Clock } from '../../ports/clock.js';
+import type { RunLaneOptions } from '../run-deps.js';
 
 /** Of other runs of the job only the time is known. What they sent took a second at most, or was one message: of ten parts at most. */
 const LEAST_SIZE: RequestSize = { messages: 1, segments: 10 };
@@ -26,18 +27,16 @@ export class AreaUse {
     this.#beforeMs = agoMs === undefined ? undefined : clock.monotonicMs() - agoMs;
   }
 
-  /** At least how long ago; undefined when nothing was ever sent. */
-  lastSentMsAgo(area: Area): number | undefined {
+  /** For the next lane: at least how long ago, undefined when nothing was ever sent; and what the last request took of the limits, at most. */
+  lastOf(area: Area): Pick<RunLaneOptions, 'lastSentMsAgo' | 'lastSize'> {
     const atMs = this.#lastSentMs.get(area) ?? this.#beforeMs;
-    return atMs === undefined ? undefined : this.#clock.monotonicMs() - atMs;
-  }
-
-  /** What the last request took of the limits, at most. */
-  get lastSize(): RequestSize {
     const { messages, segments } = this.#state.lastSize ?? LEAST_SIZE;
     return {
-      messages: Math.max(messages, LEAST_SIZE.messages),
-      segments: Math.max(segments, LEAST_SIZE.segments),
+      lastSentMsAgo: atMs === undefined ? undefined : this.#clock.monotonicMs() - atMs,
+      lastSize: {
+        messages: Math.max(messages, LEAST_SIZE.messages),
+        segments: Math.max(segments, LEAST_SIZE.segments),
+      },
     };
   }
 

@@ -1,9 +1,8 @@
 import type { Area } from '../../domain/areas.js';
 import type { Limits } from '../../job/limits.js';
-import { type CallLane, createCaller } from '../../service/caller.js';
+import { createCaller } from '../../service/caller.js';
 import type { CallService, Endpoint } from '../../service/endpoint.js';
-import { isLockLost, type Lock } from '../../storage/lock.js';
-import type { Lane } from '../../throttle/lane.js';
+import { isLockLost } from '../../storage/lock.js';
 import type { StepNotices } from '../step-notices.js';
 import type { OfRun } from './send-context.js';
 
@@ -27,14 +26,7 @@ export async function callOnLane<T>(
 ): Promise<T> {
   const { area, limits, service, deps, lock, stop, areas, signal, notices } = context;
   const { clock } = deps;
-  const lane = deps.createLane({
-    area,
-    limits,
-    lastSentMsAgo: areas.lastSentMsAgo(area),
-    lastSize: areas.lastSize,
-    signal,
-  });
-  const asking = askForLock(lane, lock);
+  const lane = deps.createLane({ area, limits, ...areas.lastOf(area), signal });
   const call = createCaller({
     service,
     transport: {
@@ -45,7 +37,8 @@ export async function callOnLane<T>(
       },
     },
     authorize: deps.authorize,
-    laneOf: () => asking,
+    laneOf: () => lane,
+    preSendCheck: () => lock.assertHeld(),
     clock,
     giveUpAfterMs: context.giveUpAfterMs ?? service.giveUpAfterSeconds * 1000,
     signal: context.abandon ?? stop.nothingMore,
@@ -60,19 +53,6 @@ export async function callOnLane<T>(
     await lane.close();
     areas.note(area);
   }
-}
-
-/** The lane, with a pre-send check of the lock for each call. */
-function askForLock(lane: Lane, lock: Lock): CallLane {
-  return {
-    run: (cost, task) => lane.run(cost, (gate) => task(() => gate(() => lock.assertHeld()))),
-    pauseFor: (delayMs, cause) => lane.pauseFor(delayMs, cause),
-    slowDown: () => lane.slowDown(),
-    noteSuccess: () => lane.noteSuccess(),
-    get pausedMs() {
-      return lane.pausedMs;
-    },
-  };
 }
 
 /** Whether a call that is not repeatable was refused because the lock was lost, and so certainly was not done. */
