@@ -1,3 +1,4 @@
+import { isRowKind, ROW_KINDS } from '../domain/areas.js';
 import { warnOfZone } from '../domain/stated-time.js';
 import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
@@ -170,19 +171,13 @@ export function warnOfJob({ steps }: Job, TZ: string | undefined): string[] {
   return ofZone === undefined ? ofSteps : [ofZone, ...ofSteps];
 }
 
-/** What a step that looks no one up does with a row that it has had before; contacts are merged. */
-const ONCE_MORE: Readonly<Record<string, string>> = {
-  conversations: 'are handed over once more',
-  'verification.start': 'get another code',
-};
-
 /** Files that the job took before, with other rows: only of an SMS it is known who had it. */
 function warnOfGrown({ job, occurrence, steps }: Plan, { records }: RegistryState): string[] {
   const taken = [...records].flatMap(({ plan, begun }) =>
     begun?.occurrence === occurrence ? begun.files.map((each) => ({ ...each, run: plan })) : [],
   );
   return steps.flatMap(({ number, kind, inputs }) => {
-    const what = ONCE_MORE[kind];
+    const what = isRowKind(kind) ? ROW_KINDS[kind].onceMore : undefined;
     if (what === undefined) return [];
     const account = accountOfKind(job, kind);
     return inputs.flatMap(({ file }) => {

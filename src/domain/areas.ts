@@ -22,6 +22,8 @@ interface RowKindFacts extends KindFacts {
   readonly hasRecipients: boolean;
   /** What one accepted row is. */
   readonly noun: string;
+  /** What becomes of those of a grown file who had it before; undefined where the memory knows them, or it changes nothing. */
+  readonly onceMore: string | undefined;
   /**
    * What the results say of a row, behind `_status`. A step of another kind may read these columns.
    * Invariant: each kind has a column that no other has: by it a file is known to hold rows that such a step took.
@@ -35,30 +37,35 @@ export const ROW_KINDS = {
     area: 'contacts',
     hasRecipients: false,
     noun: 'contact',
+    onceMore: undefined,
     resultColumns: ['_contactId', '_location', '_description'],
   },
   sms: {
     area: 'sms',
     hasRecipients: true,
     noun: 'message',
+    onceMore: undefined,
     resultColumns: ['_umid', '_clientMessageId', '_batchId', '_destination', '_segments', '_description'],
   },
   'verification.start': {
     area: 'verification',
     hasRecipients: true,
     noun: 'verification session',
+    onceMore: 'get another code',
     resultColumns: ['_sessionId', '_destination', '_attempt', '_expiresAt', '_retryAfter'],
   },
   'verification.check': {
     area: 'verification',
     hasRecipients: false,
     noun: 'code',
+    onceMore: undefined,
     resultColumns: ['_sessionId', '_destination', '_attempt', '_expiresAt', '_nextSmsAfter', '_description'],
   },
   conversations: {
     area: 'gateway',
     hasRecipients: true,
     noun: 'conversation',
+    onceMore: 'are handed over once more',
     resultColumns: ['_conversationId', '_createdAt', '_queue'],
   },
 } as const satisfies Readonly<Record<string, RowKindFacts>>;
