@@ -23,7 +23,7 @@ export async function openService(
   context: Context,
   { service, steps }: Job,
   jobDirectory: string,
-  { areas, isReadOnly }: { areas: readonly Area[]; isReadOnly: boolean } = { areas: areasOf(steps), isReadOnly: false },
+  { areas = areasOf(steps), isReadOnly = false }: { areas?: readonly Area[]; isReadOnly?: boolean } = {},
 ) {
   const { env, emit, terminal } = context;
   assertSafeEnvironment(terminal);

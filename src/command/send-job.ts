@@ -1,6 +1,8 @@
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import type { Area } from '../domain/areas.js';
 import { UserError } from '../domain/errors.js';
+import { omitUndefined } from '../domain/is-object.js';
 import type { NotSent } from '../domain/row.js';
 import type { Job } from '../job/job.js';
 import type { FindHad } from '../kinds/row-judge.js';
@@ -48,20 +50,32 @@ export interface SendingJob extends HeldJob {
 
 /**
  * Does a task that may send. A first signal requests the stop of the context: nothing new is sent, what is in flight is awaited for a
- * while; a second one leaves at once. `waits`: for the job's `notBefore`; `standsBy`: for the process that has the job.
+ * while; a second one leaves at once. `waits`: for the job's `notBefore`; `standsBy`: for the process that has the job; `listAreas`: all that is
+ * sent to, where it is more than the steps of the job use.
  */
 export async function withSending<T>(
   context: Context,
   job: Job,
-  { directory, waits, standsBy }: { directory: string; waits: boolean; standsBy?: boolean | undefined },
+  {
+    directory,
+    waits,
+    standsBy,
+    listAreas,
+  }: {
+    directory: string;
+    waits: boolean;
+    standsBy?: boolean | undefined;
+    listAreas?: (held: HeldJob) => Promise<readonly Area[]>;
+  },
   task: (sending: SendingJob) => Promise<T>,
 ): Promise<T> {
   const { env, log, stop, emit } = context;
   const { clock, files } = env;
   const taken = new AbortController();
-  const sendBehindLock = (held: HeldJob) => {
+  const sendBehindLock = async (held: HeldJob) => {
     taken.abort();
-    return withAccess(context, job, directory, async (access) => {
+    const to = { directory, areas: await listAreas?.(held) };
+    return withAccess(context, job, to, async (access) => {
       const { lock, registry, before } = held;
       let sentUntilMs: number | undefined;
       const send: SendingJob['send'] = async (directory, plan, settings, pass) => {
@@ -121,11 +135,11 @@ interface Access {
 async function withAccess<T>(
   context: Context,
   { cluster: settings, ...job }: Job,
-  jobDirectory: string,
+  { directory, areas }: { directory: string; areas: readonly Area[] | undefined },
   task: (access: Access) => Promise<T>,
 ): Promise<T> {
   // Behind the lock: an embedded sandbox keeps its state in the job's directory.
-  const service = await openService(context, job, jobDirectory);
+  const service = await openService(context, job, directory, omitUndefined({ areas }));
   try {
     let cluster: OpenCluster | undefined;
     if (settings !== undefined) {

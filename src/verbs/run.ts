@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { confirmSending, type GivenAnswer } from '../command/confirm-sending.js';
 import type { Context, Result } from '../command/context.js';
@@ -7,24 +8,30 @@ import { chooseDay, planNewInput } from '../command/plan-input.js';
 import { placeError } from '../command/runner.js';
 import { type SendingJob, withSending } from '../command/send-job.js';
 import { endSoon } from '../command/signals.js';
-import { jobDirectoryOf } from '../command/with-job.js';
+import { type HeldJob, jobDirectoryOf } from '../command/with-job.js';
+import type { Area } from '../domain/areas.js';
 import { quoteWord, UserError } from '../domain/errors.js';
 import { formatTime } from '../domain/stated-time.js';
 import type { Job, RampStage } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { listChangedKeys } from '../job/match-steps.js';
 import { parseFirst, sampleFirst } from '../job/stages.js';
+import { readRunState } from '../journal/state-reader.js';
+import { areasOf } from '../kinds/kinds.js';
 import { watchCommand } from '../observe/watch-command.js';
+import { JOURNAL_FILE, PLAN_FILE, readPlan } from '../plan/format/plan-file.js';
 import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { isReported, type PastRun, readHistory, readOpenDoubt } from '../registry/read-runs.js';
+import type { Registry } from '../registry/registry.js';
 import { listTakenFiles } from '../registry/registry-state.js';
 import { isEarly, listOfNight } from '../registry/same-night.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import type { Summary } from '../report/summary.js';
 import { assertNotRefused, assertReleased } from '../run/checks-before.js';
-import { joinSettings } from '../run/resume.js';
+import { hasWork, joinSettings } from '../run/resume.js';
 import { assertDue } from '../run/run-times.js';
+import type { Files } from '../storage/files.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
 import { type Done, describeDone, describeFailed, type Failed } from './job-result.js';
 import { again, defineVerb, readAs, sending, theJob } from './verb.js';
@@ -158,7 +165,8 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
   };
 
   try {
-    const place = { directory, waits: wait, standsBy };
+    const listAreas = ({ registry }: HeldJob) => listAreasOf(job, registry, files);
+    const place = { directory, waits: wait, standsBy, listAreas };
     const leftOut = await withSending(context, job, place, async (sending) => {
       const leftOut = await sendRuns(sending);
       // Only now does no step of the job wait for a file.
@@ -214,6 +222,31 @@ async function isUnfinished(
     { run: id },
   );
   return false;
+}
+
+/** Those of the job, and those of what unfinished runs have still to do, also where the job has no such step any more. */
+async function listAreasOf(job: Job, { state, directories }: Registry, files: Files): Promise<readonly Area[]> {
+  const areas = new Set(areasOf(job.steps));
+  for (const { plan: run } of state.listUnfinished()) {
+    const directory = directories.of(run);
+    if ((await files.stat(join(directory, PLAN_FILE))) === undefined) continue;
+    const plan = await readPlan(files, directory);
+    const { state: ran } = await readRunState(files, join(directory, JOURNAL_FILE));
+    for (const planned of plan.steps.filter((step) => step.funnel === undefined || hasWork(step, ran))) {
+      const { number, kind } = planned;
+      const [area] = areasOf(plan.job.steps.slice(number - 1, number));
+      if (area === undefined || areas.has(area)) continue;
+      areas.add(area);
+      if (job.service.sandbox || job.service.credentials[area] !== undefined) continue;
+      const why = `step ${number} (${kind}) of it is not done, and the job has no credentials for ${area} any more`;
+      throw new UserError('bad-credentials', `Cannot resume run ${run}: ${why}`, {
+        hint:
+          `Put them back into service.credentials of the job, finish the run as it was planned with \`volley apply ${quoteWord(directory)}\`, ` +
+          `or let it go with \`volley abandon ${quoteWord(directory)}\`.`,
+      });
+    }
+  }
+  return [...areas];
 }
 
 async function finishRun(

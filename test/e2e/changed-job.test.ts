@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { aContactsStep, anSmsStep, numbersOf, people } from './a-job.js';
-import { aJobFor } from './a-workspace.js';
+import { aContactsStep, aJobOfAreas, anSmsStep, IN_ORDER, numbersOf, people } from './a-job.js';
+import { aJobFor, aJobOfSteps } from './a-workspace.js';
 
+const OF_PEOPLE = { input: { files: 'people.csv' }, limits: IN_ORDER };
 const A_TEXT = { source: 'ACME', text: 'Dear {{ name }}' };
 
 test.each([
@@ -98,3 +99,35 @@ test.each([
     expect(await workspace.sms()).toHaveLength(before + 3);
   },
 );
+
+test('a run whose steps were taken out of the job is brought to its end with their keys: its contacts are made, and the dialer runs again', async () => {
+  const dialer = (set: string) => ({ kind: 'campaign', campaign: 101, set, always: set === 'RUNNING' });
+  const sms = anSmsStep();
+  const steps = [dialer('PAUSED'), aContactsStep(), sms, dialer('RUNNING')];
+  const workspace = await aJobOfSteps(people(3), steps, { kind: 'status-401', area: 'contacts', nth: 2 });
+  const { summary } = await workspace.run();
+  expect(summary.stop?.reason).toBe('unauthorized');
+  workspace.setFaults();
+
+  workspace.writeJob(aJobOfAreas(workspace, [sms]));
+  const resumed = await workspace.run();
+  expect([resumed.code, resumed.summary.balance]).toMatchObject([0, { accepted: 6 }]);
+  expect((await workspace.client.entries('campaign')).at(-1)).toMatchObject({ status: 3 });
+});
+
+test('a run that has still to send to an area of which the job has no key any more is refused, with what can be done', async () => {
+  const conversations = { kind: 'conversations', ...OF_PEOPLE, channel: 'sandbox-channel', user: { name: 'name' } };
+  const workspace = await aJobOfSteps(people(3), [conversations], { kind: 'status-401', area: 'gateway', nth: 2 });
+  const { directory, plan } = (await workspace.run()).summary;
+  workspace.setFaults();
+  workspace.change();
+  const { exitCode, error } = await workspace.refused('run', 'job.yaml');
+  expect([exitCode, error.code, error.message]).toEqual([
+    2,
+    'bad-credentials',
+    `Cannot resume run ${plan}: step 1 (conversations) of it is not done, and the job has no credentials for gateway any more`,
+  ]);
+  expect(workspace.requests()).toHaveLength(2);
+  expect((await workspace.volley('abandon', directory)).code).toBe(0);
+  expect((await workspace.run()).code).toBe(0);
+});
