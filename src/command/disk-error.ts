@@ -116,11 +116,17 @@ function adviseOnDisk(error: DiskError): string {
         ? `${RECORDED} ${permit(path)}, then run the same command to resume.`
         : `A run needs all of its files: put ${basename(path)} back into ${dirname(path)} as it was, readable for this user, then run the same command.`;
     default:
-      return code === 'EMFILE' || code === 'ENFILE'
-        ? `${RECORDED} Allow more open files, for example with a higher \`ulimit -n\`, then run the same command to resume.`
-        : `${RECORDED} Make room or fix the disk, then run the same command to resume.`;
+      return `${RECORDED} ${FIX[code] ?? 'Make room or fix the disk'}, then run the same command to resume.`;
   }
 }
+
+const MORE_FILES = 'Allow more open files, for example with a higher `ulimit -n`';
+const FIX: Readonly<Record<string, string>> = {
+  EMFILE: MORE_FILES,
+  ENFILE: MORE_FILES,
+  EFBIG: 'Allow longer files, for example with a higher `ulimit -f`',
+  EROFS: 'Mount it so that it can be written to, or fix the disk',
+};
 
 /** What is in a job's directory may be of another user, who ran the job once. */
 function permit(path: string): string {

@@ -248,7 +248,7 @@ function describeTakeover(path: string): UserError {
 
 function lostLock(): UserError {
   return new UserError('lock-held', 'Cannot continue: this process lost its lock on the job, nothing more is sent', {
-    hint: 'It was paused, or could not write to its disk, for longer than its lock lasts. Run the same command to resume.',
+    hint: 'It was paused, or could not write to its disk, for longer than its lock lasts, or the clock was set ahead. Run the same command to resume.',
   });
 }
 

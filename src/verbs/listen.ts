@@ -245,7 +245,7 @@ function loseFile(output: string): UserError {
     'lock-held',
     `Cannot continue: this process lost its lock on ${output}, no further event is acknowledged`,
     {
-      hint: 'It was paused, or could not write to its disk, for longer than its lock lasts. Run the same command to resume.',
+      hint: 'It was paused, or could not write to its disk, for longer than its lock lasts, or the clock was set ahead. Run the same command to resume.',
     },
   );
 }

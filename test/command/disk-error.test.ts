@@ -83,6 +83,8 @@ test('the words name the path, what the system says, and what to do', () => {
   expect(error('ENOSPC', 'write', '/out/sale/k3/journal.ndjson', 'run').hint).toContain(
     'run the same command to resume',
   );
+  expect(error('EFBIG', 'write', '/out/sale/k3/journal.ndjson', 'run').hint).toContain('ulimit -f');
+  expect(error('EROFS', 'open', '/out/sale/lock-000003.json', 'job').hint).toContain('so that it can be written to');
   expect(error('ENOENT', 'open', '/out/sale/k3/1-sms.rows.ndjson', 'run').hint).toContain('put 1-sms.rows.ndjson back');
   expect(error('EACCES', 'open', '/out/sale/k3/1-sms.results.csv.1.part', 'run').hint).toContain(
     'permission to read and write /out/sale/k3 and',
