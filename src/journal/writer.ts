@@ -25,11 +25,8 @@ interface WriterStart {
 /** Appends entries with group commit. `append` resolves once its entry is durable; after a failure every entry is refused. */
 export class JournalWriter {
   readonly #file: AppendFile;
-  readonly #epoch: number;
-  readonly #state: RunState | undefined;
-  readonly #snapshotEveryBytes: number;
+  readonly #start: WriterStart;
   readonly #commit: GroupCommit<JournalEntry>;
-  readonly #note: WriterStart['note'];
   #seq: number;
   #durable: number;
   #offset: number;
@@ -38,10 +35,7 @@ export class JournalWriter {
 
   constructor(file: AppendFile, start: WriterStart) {
     this.#file = file;
-    this.#epoch = start.epoch;
-    this.#state = start.state;
-    this.#snapshotEveryBytes = start.snapshotEveryBytes ?? SNAPSHOT_EVERY_BYTES;
-    this.#note = start.note;
+    this.#start = start;
     this.#seq = start.seq;
     this.#durable = start.seq;
     this.#offset = start.offset;
@@ -59,19 +53,20 @@ export class JournalWriter {
   }
 
   async #write(group: readonly JournalEntry[]): Promise<void> {
+    const { state, note, snapshotEveryBytes = SNAPSHOT_EVERY_BYTES } = this.#start;
     const bytes = this.#encode(this.#isSnapshotDue() ? [this.#takeSnapshot(), ...group] : group);
     await this.#file.append(bytes);
     await this.#file.sync();
     this.#durable = this.#seq;
     this.#offset += bytes.length;
-    await this.#note?.(this.#offset);
-    this.#nextSnapshotAt ??= this.#offset + this.#snapshotEveryBytes;
-    for (const entry of group) this.#state?.apply(entry);
+    await note?.(this.#offset);
+    this.#nextSnapshotAt ??= this.#offset + snapshotEveryBytes;
+    for (const entry of group) state?.apply(entry);
   }
 
   /** Only now: the lines then name all that was synced before them, which distinguishes damage from a torn tail. */
   #encode(group: readonly JournalEntry[]): Buffer {
-    const epoch = this.#epoch;
+    const { epoch } = this.#start;
     const durable = this.#durable;
     const lines = group.map((entry) => {
       this.#seq += 1;
@@ -81,12 +76,12 @@ export class JournalWriter {
   }
 
   #isSnapshotDue(): boolean {
-    return this.#state !== undefined && this.#offset >= (this.#nextSnapshotAt ?? Number.POSITIVE_INFINITY);
+    return this.#start.state !== undefined && this.#offset >= (this.#nextSnapshotAt ?? Number.POSITIVE_INFINITY);
   }
 
   #takeSnapshot(): JournalEntry {
     this.#nextSnapshotAt = undefined;
-    return { type: 'snapshot', offset: this.#offset, state: this.#state?.snapshot() };
+    return { type: 'snapshot', offset: this.#offset, state: this.#start.state?.snapshot() };
   }
 }
 

@@ -13,6 +13,7 @@ import { readRegistry } from '../registry/open-registry.js';
 import { writeFromGrowing } from '../report/name-check.js';
 import type { Summary } from '../report/summary.js';
 import type { Files } from '../storage/files.js';
+import { readWholeLines } from '../storage/split-lines.js';
 import { PROOF_FILE, ProofChain, type ProofEntry, type ProofSource } from './proof-chain.js';
 import { formatProofPage, type MadeProof } from './proof-page.js';
 import { type ProvenBalance, proveJournal, proveRows } from './prove-run.js';
@@ -21,7 +22,6 @@ import { type ProvenBalance, proveJournal, proveRows } from './prove-run.js';
 export const SALT_FILE = 'proof.salt';
 export const PROOF_PAGE = 'proof.html';
 export const VERIFIER = 'verify.mjs';
-const CHUNK_BYTES = 1 << 20;
 
 /**
  * Writes the proof of a run from its plan, its journal and its summary: `proof.json`, `proof.html` and the program that checks them, each
@@ -133,10 +133,9 @@ async function digestFile(
   const digest = createHash('sha256').update(salt);
   let bytes = 0;
   try {
-    for (let length = -1; length !== 0; bytes += length) {
-      const chunk = await file.read(bytes, CHUNK_BYTES);
-      length = chunk.length;
-      digest.update(chunk);
+    for await (const piece of readWholeLines(file)) {
+      digest.update(piece);
+      bytes += piece.length;
     }
     return { bytes, sha256: digest.digest('hex') };
   } finally {

@@ -20,6 +20,15 @@ export interface JoinedTotals {
   foreign: number;
 }
 
+interface JoiningDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Of all receipts of a run that are on disk. */
+  readonly join: (run: ReceivingRun) => Promise<JoinEnd>;
+  /** Behind each pass. */
+  readonly onPause: () => Promise<void>;
+}
+
 interface JoinedRun {
   readonly run: ReceivingRun;
   readonly totals: JoinedTotals;
@@ -35,29 +44,12 @@ interface JoinedRun {
  */
 export class ReceiptJoining {
   readonly #runs = new Map<string, JoinedRun>();
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #join: (run: ReceivingRun) => Promise<JoinEnd>;
-  readonly #onPause: () => Promise<void>;
+  readonly #deps: JoiningDeps;
   readonly #stop = new AbortController();
   #passing: Promise<void> | undefined;
 
-  /** `join`: of all receipts of a run that are on disk; `onPause`: behind each pass. */
-  constructor({
-    clock,
-    log,
-    join,
-    onPause,
-  }: {
-    clock: Clock;
-    log: Log;
-    join: (run: ReceivingRun) => Promise<JoinEnd>;
-    onPause: () => Promise<void>;
-  }) {
-    this.#clock = clock;
-    this.#log = log;
-    this.#join = join;
-    this.#onPause = onPause;
+  constructor(deps: JoiningDeps) {
+    this.#deps = deps;
   }
 
   begin(): void {
@@ -86,30 +78,31 @@ export class ReceiptJoining {
     for (const each of this.#runs.values())
       if (!each.isOver) await this.#pass(each).catch((error) => failures.push(error));
     for (const { run, isHeld } of this.#runs.values())
-      if (isHeld) this.#log.warn(`receipts are not joined: listen again when the job of ${run.directory} is free`);
+      if (isHeld) this.#deps.log.warn(`receipts are not joined: listen again when the job of ${run.directory} is free`);
     if (failures.length > 0) throw failures[0];
   }
 
   async #goOn(): Promise<void> {
+    const { clock } = this.#deps;
     while (!this.#stop.signal.aborted) {
-      const startMs = this.#clock.monotonicMs();
+      const startMs = clock.monotonicMs();
       for (const each of this.#runs.values()) {
         if (!each.isDue || this.#stop.signal.aborted) continue;
         await this.#pass(each).catch((error) => {
           const said = error instanceof Error ? error.message : String(error);
-          this.#log.error(`cannot join receipts now, will try again later: ${said}`);
+          this.#deps.log.error(`cannot join receipts now, will try again later: ${said}`);
         });
       }
-      await this.#onPause();
-      const tookMs = this.#clock.monotonicMs() - startMs;
-      await this.#clock.sleep(Math.max(LEAST_PAUSE_MS, PAUSE_TIMES_PASS * tookMs), this.#stop.signal);
+      await this.#deps.onPause();
+      const tookMs = clock.monotonicMs() - startMs;
+      await clock.sleep(Math.max(LEAST_PAUSE_MS, PAUSE_TIMES_PASS * tookMs), this.#stop.signal);
     }
   }
 
   async #pass(each: JoinedRun): Promise<void> {
     each.isDue = false;
     try {
-      this.#take(each, await this.#join(each.run));
+      this.#take(each, await this.#deps.join(each.run));
     } catch (error) {
       each.isDue = true;
       throw error;
@@ -124,7 +117,7 @@ export class ReceiptJoining {
     if (end.kind === 'nothing') return;
     if (end.kind === 'held') {
       each.isDue = true;
-      if (!wasHeld) this.#log.warn(`receipts are kept, and joined when the job is free: ${end.said}`);
+      if (!wasHeld) this.#deps.log.warn(`receipts are kept, and joined when the job is free: ${end.said}`);
       return;
     }
     const { accepted, rejected } = end.settled;
@@ -134,7 +127,7 @@ export class ReceiptJoining {
     totals.foreign = end.foreign;
     if (accepted + rejected === 0) return;
     const said = `rows in doubt that receipts settled: ${accepted} accepted, ${rejected} rejected`;
-    this.#log.info(said, { run: run.run, accepted, rejected });
+    this.#deps.log.info(said, { run: run.run, accepted, rejected });
   }
 }
 

@@ -117,7 +117,8 @@ export class RunReceipts {
     const assertThere = async () => {
       await assertHeld();
       // A pruned run gets no numbers back.
-      if (!(await this.#hasRows(run))) throw new Error(`${run.directory} has no rows any more`);
+      const planned = await files.stat(join(run.directory, PLAN_FILE));
+      if (planned === undefined) throw new Error(`${run.directory} has no rows any more`);
     };
     const deps = { files, log, assertHeld: assertThere };
     const file = await openEventFile(join(run.directory, RECEIPTS_FILE), deps, () => {});
@@ -128,9 +129,5 @@ export class RunReceipts {
     this.#open.delete(plan);
     if (this.#missed.size >= MOST_MISSED) this.#missed.clear();
     this.#missed.set(plan, this.#deps.clock.monotonicMs());
-  }
-
-  async #hasRows({ directory }: ReceivingRun): Promise<boolean> {
-    return (await this.#deps.files.stat(join(directory, PLAN_FILE))) !== undefined;
   }
 }
