@@ -5,7 +5,7 @@ import { formatDay } from '../domain/stated-time.js';
 import type { Job } from '../job/job.js';
 import type { FindHad, HadSkip } from '../kinds/row-judge.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import type { HadFigures } from '../plan/format/plan-file.js';
+import type { HadFigures, PlanAt } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { readRunFile } from '../plan/format/run-record.js';
 import { countsDayAlone, type HadLookup, type OpenPeople, sameTextRule } from '../plan/had-lookup.js';
@@ -24,7 +24,6 @@ import {
   notePeople,
   peopleDirectoryOf,
   type RunMark,
-  type RunOfPeople,
   readFacts,
   readMark,
   readOutputs,
@@ -40,7 +39,7 @@ import { NO_RUN, PeopleTable, PlannedTexts } from './people-table.js';
  */
 export async function beginPeople(
   files: Files,
-  run: RunOfPeople,
+  run: PlanAt,
   { nowMs, onNotice }: { nowMs: number; onNotice: (notice: string) => void },
 ): Promise<FindHad | undefined> {
   const { directory, plan } = run;
@@ -63,7 +62,7 @@ interface Asking {
   readonly nowMs: () => number;
   readonly onNotice: (notice: string) => void;
   /** The plan is made, and is about to be sent: what this very run has to send it does not hold against itself. */
-  readonly begun: (RunOfPeople & { readonly mark: RunMark | undefined }) | undefined;
+  readonly begun: (PlanAt & { readonly mark: RunMark | undefined }) | undefined;
 }
 
 export function createOpenPeople(files: Files, times: Omit<Asking, 'jobDirectory' | 'begun'>): OpenPeople {
@@ -142,7 +141,7 @@ async function listOtherDays(
   return others;
 }
 
-async function addOwn(table: PeopleTable, files: Files, run: RunOfPeople): Promise<void> {
+async function addOwn(table: PeopleTable, files: Files, run: PlanAt): Promise<void> {
   for await (const messages of listTextsOfRun(files, run)) for (const { number } of messages) table.addOwn(number);
 }
 

@@ -9,7 +9,7 @@ import { kindOf } from '../kinds/kinds.js';
 import type { FindHad } from '../kinds/row-judge.js';
 import type { SeenText } from '../kinds/sms/sms-texts.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import { JOURNAL_FILE, type Plan, type PlannedStep, totalOf } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type PlanAt, type PlannedStep, totalOf } from '../plan/format/plan-file.js';
 import { readRequests } from '../plan/format/planned-files.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { type Files, syncFile } from '../storage/files.js';
@@ -48,7 +48,7 @@ export function peopleDirectoryOf({ memory }: Pick<Job, 'memory'>, jobDirectory:
  */
 export async function notePeople(
   files: Files,
-  { directory, plan }: RunOfPeople,
+  { directory, plan }: PlanAt,
   {
     nowMs,
     rows,
@@ -114,8 +114,6 @@ function placeOf(at: number, steps: readonly PlannedStep[]): [step: number, row:
   throw new InternalError('unexpected', `Cannot tell which row is at place ${at}`);
 }
 
-export type RunOfPeople = { readonly directory: string; readonly plan: Plan };
-
 /** A run that has begun, wherever it is. */
 export type RunMark = Pick<PeopleHead, 'plan' | 'begun'>;
 
@@ -148,7 +146,7 @@ export function listTextsOf(job: Job, number: number) {
 }
 
 /** What the messages of a run say, in the order of its plan. */
-export async function* listTextsOfRun(files: Files, { directory, plan }: RunOfPeople): AsyncGenerator<SeenText[]> {
+export async function* listTextsOfRun(files: Files, { directory, plan }: PlanAt): AsyncGenerator<SeenText[]> {
   for (const step of plan.steps) {
     const listTexts = listTextsOf(plan.job, step.number);
     if (listTexts === undefined) continue;

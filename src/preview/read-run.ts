@@ -1,4 +1,4 @@
-import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import type { PlanAt, PlannedStep } from '../plan/format/plan-file.js';
 import { readRequests, readRows } from '../plan/format/planned-files.js';
 import type { Files } from '../storage/files.js';
 import { type ChosenRows, RowChooser } from './choose-rows.js';
@@ -17,7 +17,7 @@ export interface PreviewedStep {
 /** Reads chosen rows of a plan from the bytes that are sent. */
 export async function previewRun(
   files: Files,
-  { directory, plan }: { readonly directory: string; readonly plan: Plan },
+  { directory, plan }: PlanAt,
   { choice, count, only }: ChosenRows,
 ): Promise<PreviewedStep[]> {
   const steps: PreviewedStep[] = [];

@@ -1,4 +1,4 @@
-import type { Plan } from '../plan/format/plan-file.js';
+import type { PlanAt } from '../plan/format/plan-file.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
 import type { WholeFile } from '../storage/files.js';
 
@@ -21,9 +21,7 @@ const FLUSH_CHARACTERS = 1 << 18;
 export type ProofEntry = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 /** The run that is proven. */
-export interface ProofSource {
-  readonly directory: string;
-  readonly plan: Plan;
+export interface ProofSource extends PlanAt {
   /** Stands before numbers and results: 64 hex digits. */
   readonly salt: string;
 }

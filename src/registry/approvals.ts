@@ -1,7 +1,7 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
 import type { Job } from '../job/job.js';
 import { foldPerson, readPublicKey } from '../job/schema/approvers.js';
-import { digestPlanOf, type Plan } from '../plan/format/plan-file.js';
+import { digestPlanOf, type Plan, type PlanAt } from '../plan/format/plan-file.js';
 import type { Approval } from '../plan/format/run-record.js';
 import type { Files } from '../storage/files.js';
 import type { RegistryState } from './registry-state.js';
@@ -31,7 +31,7 @@ interface GivenApproval {
  */
 export async function readApprovals(
   files: Files,
-  { directory, plan }: { directory: string; plan: Plan },
+  { directory, plan }: PlanAt,
   registry: Pick<RegistryState, 'recordOf'>,
 ): Promise<Approvals> {
   const planSha256 = await digestPlanOf(files, directory);

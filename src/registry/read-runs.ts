@@ -5,7 +5,7 @@ import { OPT_OUT_HEADER } from '../domain/opt-out-line.js';
 import { isRowStep, type Job } from '../job/job.js';
 import type { RunStatus } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
-import { JOURNAL_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type PlanAt, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories, readRunName } from '../plan/format/run-directories.js';
 import { assertOwnName, assertOwnPlace } from '../plan/format/run-record.js';
 import { restoreTaken } from '../plan/replace-draft.js';
@@ -15,9 +15,7 @@ import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { RegistryState } from './registry-state.js';
 
-export interface PastRun {
-  readonly directory: string;
-  readonly plan: Plan;
+export interface PastRun extends PlanAt {
   readonly state: RunStatus;
 }
 
@@ -43,11 +41,7 @@ export async function readHistory(files: Files, jobDirectory: string, registry: 
 }
 
 /** Reading all of every past journal would take longer each night: one that is as long as at its run's end says what it said then. */
-async function readStatus(
-  files: Files,
-  { directory, plan }: Pick<PastRun, 'directory' | 'plan'>,
-  registry: RegistryState,
-): Promise<RunStatus> {
+async function readStatus(files: Files, { directory, plan }: PlanAt, registry: RegistryState): Promise<RunStatus> {
   const path = join(directory, JOURNAL_FILE);
   const { ended } = registry.recordOf(plan.id);
   if (ended?.state === 'finished' && (await files.stat(path))?.bytes === ended.journalBytes) return 'finished';

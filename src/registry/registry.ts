@@ -1,10 +1,9 @@
 import { basename, join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import { digestPlanOf, JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
+import { digestPlanOf, JOURNAL_FILE, type Plan, type PlanAt } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { type RunEnded, type RunRecord, writeRunFile } from '../plan/format/run-record.js';
-import type { PlanAt } from '../plan/reimport/named-rows.js';
 import type { Summary } from '../report/summary.js';
 import { type Files, syncFile } from '../storage/files.js';
 import { type Identity, identityOf } from '../storage/identity.js';
@@ -41,9 +40,7 @@ export interface OpenOptions {
 }
 
 /** A run, or a plan, of the job whose lock this process holds. */
-export interface OwnedRun {
-  readonly directory: string;
-  readonly plan: Plan;
+export interface OwnedRun extends PlanAt {
   readonly lock: Lock;
   readonly registry: Registry;
 }

@@ -11,11 +11,12 @@ import {
   nameAmongKind,
   PLAN_FILE,
   type Plan,
+  type PlanAt,
   type PlannedStep,
   readPlan,
 } from '../plan/format/plan-file.js';
 import type { RowLine } from '../plan/format/row-line.js';
-import { fileIdsOf, type NamedRow, type PlanAt, readNamedRows } from '../plan/reimport/named-rows.js';
+import { fileIdsOf, type NamedRow, readNamedRows } from '../plan/reimport/named-rows.js';
 import { writeFromGrowing } from '../report/name-check.js';
 import { type CampaignRun, mergeSummaries } from '../report/page/other-runs.js';
 import { formatReportPage } from '../report/page/report-page.js';

@@ -4,7 +4,7 @@ import { UserError } from '../domain/errors.js';
 import { formatTime } from '../domain/stated-time.js';
 import { readRunState } from '../journal/state-reader.js';
 import { listHeld } from '../kinds/schedule.js';
-import { JOURNAL_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type PlanAt, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import type { Files } from '../storage/files.js';
 
@@ -21,7 +21,7 @@ export interface WaitingRun {
 /** Of a run; undefined where none waits. */
 export async function readWaiting(
   files: Files,
-  { directory, plan }: { directory: string; plan: Plan },
+  { directory, plan }: PlanAt,
   nowMs: number,
 ): Promise<WaitingRun | undefined> {
   const held = plan.testOf === undefined ? listHeld(plan.job, nowMs) : [];

@@ -3,7 +3,15 @@ import { sumOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import type { Balance } from '../domain/row.js';
 import { readRunState } from '../journal/state-reader.js';
-import { digestPlanOf, JOURNAL_FILE, PLAN_FILE, type Plan, type RetryOf, readPlan } from '../plan/format/plan-file.js';
+import {
+  digestPlanOf,
+  JOURNAL_FILE,
+  PLAN_FILE,
+  type Plan,
+  type PlanAt,
+  type RetryOf,
+  readPlan,
+} from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import type { SentTest } from '../report/page/other-runs.js';
 import { balanceOfRun } from '../report/row-balance.js';
@@ -49,7 +57,7 @@ function countRetriedHeld(run: string, claims: Claims): Summary['retriedHeld'] {
 /** Tests of this very plan.json, in the order in which they began: one that was made again under other settings is another plan. */
 export async function listTestsOf(
   files: Files,
-  { directory, plan }: { directory: string; plan: Plan },
+  { directory, plan }: PlanAt,
   registry: RegistryState,
 ): Promise<SentTest[]> {
   const tests = registry.listTests(plan.id);

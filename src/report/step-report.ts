@@ -5,7 +5,7 @@ import { JournalWindow } from '../journal/reader.js';
 import type { OutcomePlace, RowStatusView } from '../journal/row-status/row-status-view.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RowOutcome } from '../kinds/step-kind.js';
-import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type PlanAt, type PlannedStep } from '../plan/format/plan-file.js';
 import { assertPlanWhole, type PlannedRowLine, readRowBatches } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { createNaming } from '../plan/reimport/named-rows.js';
@@ -87,10 +87,8 @@ export interface ReportedRow {
   readonly standing: RowStanding;
 }
 
-interface ReportedStep {
-  readonly plan: Plan;
+interface ReportedStep extends PlanAt {
   readonly planned: PlannedStep;
-  readonly directory: string;
   readonly rows: RowStatusView;
 }
 

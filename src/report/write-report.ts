@@ -11,7 +11,7 @@ import { type ActionProgress, countSettledRequests, type RunState, type StepProg
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
-import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan, type PlanAt, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { readPlannedRows } from '../plan/format/planned-files.js';
 import { sumHeld } from '../plan/had-lookup.js';
 import { chooseLists } from '../plan/suppress/list-suppression.js';
@@ -95,7 +95,7 @@ export async function withdrawSummary(files: Files, directory: string): Promise<
 
 async function writeOutputs(
   files: Files,
-  { directory, plan }: { directory: string; plan: Plan },
+  { directory, plan }: PlanAt,
   { tests = [], retriedHeld, onRows }: ReportOptions,
 ): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);

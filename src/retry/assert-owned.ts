@@ -1,8 +1,8 @@
 import { quoteWord, UserError } from '../domain/errors.js';
 import { formatRowId } from '../kinds/ids.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
-import { digestOfRows, type Plan } from '../plan/format/plan-file.js';
-import { fileIdsOf, type PlanAt, RowTable, readNamedRows, readRowsOfOthers } from '../plan/reimport/named-rows.js';
+import { digestOfRows, type Plan, type PlanAt } from '../plan/format/plan-file.js';
+import { fileIdsOf, RowTable, readNamedRows, readRowsOfOthers } from '../plan/reimport/named-rows.js';
 import { JobRows } from '../registry/job-rows.js';
 import { OwnerLookup } from '../registry/owner-lookup.js';
 import type { PastRun } from '../registry/read-runs.js';

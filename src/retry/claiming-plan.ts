@@ -4,7 +4,7 @@ import { quoteWord, UserError } from '../domain/errors.js';
 import type { JournalEntry } from '../journal/entry-format.js';
 import { readRunState } from '../journal/state-reader.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import { digestsOf, JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { digestsOf, JOURNAL_FILE, PLAN_FILE, type Plan, type PlanAt, readPlan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { readAgain } from '../plan/occurrence.js';
 import { appendToRun } from '../registry/append-to-run.js';
@@ -75,9 +75,7 @@ export function findSentAgain(
   return undefined;
 }
 
-export interface WaitingPlan {
-  readonly directory: string;
-  readonly plan: Plan;
+export interface WaitingPlan extends PlanAt {
   /** How many rows of other runs it has claimed. */
   readonly rows: number;
 }

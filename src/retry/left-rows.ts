@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { Cell } from '../domain/row.js';
 import { spreadCells } from '../plan/columns/bind-columns.js';
+import type { PlanAt } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
-import { createNaming, type PlanAt } from '../plan/reimport/named-rows.js';
+import { createNaming } from '../plan/reimport/named-rows.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { RowStanding } from '../report/rows.js';
 import { type ReportedRow, readReported } from '../report/step-report.js';

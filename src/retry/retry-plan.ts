@@ -12,7 +12,7 @@ import { addRow, RowRanges } from '../journal/row-status/row-ranges.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { formatRowId, planIdInstead, planIdOf } from '../kinds/ids.js';
 import { Columns } from '../normalize/columns.js';
-import { JOURNAL_FILE, type Plan, type PlannedStep, type RetryOf } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type PlanAt, type PlannedStep, type RetryOf } from '../plan/format/plan-file.js';
 import { countLeftOut, isLeftOut } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
@@ -31,9 +31,7 @@ import type { Ports } from '../storage/lock-file.js';
 /** Part of the id, which stays the same for the same rows: not the format of plan.json. */
 const RETRY_ID_FORMAT = 3;
 
-interface RetryRequest {
-  readonly directory: string;
-  readonly plan: Plan;
+interface RetryRequest extends PlanAt {
   readonly lock: Lock;
   readonly directories: RunDirectories;
   /** Of its job. */

@@ -6,7 +6,7 @@ import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { continueJournal } from '../journal/writer.js';
 import { kindOf } from '../kinds/kinds.js';
-import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan, type PlanAt, type PlannedStep } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
 import { assertInPlace } from '../plan/replace-draft.js';
 import { listTimeFaults } from '../plan/time-faults.js';
@@ -28,9 +28,7 @@ import { StepRunner } from './step-runner.js';
 import type { StopSwitch } from './stop.js';
 import { passStage, type StagePass } from './waiting-stage.js';
 
-export interface ApplyPlanOptions {
-  readonly directory: string;
-  readonly plan: Plan;
+export interface ApplyPlanOptions extends PlanAt {
   /** Its service, limits and guards hold; what is sent is the plan's alone. */
   readonly job: Job;
   readonly lock: Lock;

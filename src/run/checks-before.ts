@@ -3,7 +3,7 @@ import { countOf } from '../domain/count-of.js';
 import { quoteWord, UserError } from '../domain/errors.js';
 import type { Guards } from '../job/job.js';
 import { readRunState } from '../journal/state-reader.js';
-import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan, type PlanAt } from '../plan/format/plan-file.js';
 import { sendsNothing } from '../plan/guards.js';
 import { type Approvals, listApproveFlags, readApprovals } from '../registry/approvals.js';
 import type { RegistryState } from '../registry/registry-state.js';
@@ -16,7 +16,7 @@ import { findHeldBack } from './waiting-stage.js';
 /** Refuses a plan that its job lets be sent only once it was tested and approved, and that was not. */
 export async function assertReleased(
   files: Files,
-  run: { directory: string; plan: Plan; guards: Guards },
+  run: PlanAt & { guards: Guards },
   registry: RegistryState,
 ): Promise<void> {
   await assertTested(files, run, registry);
@@ -26,7 +26,7 @@ export async function assertReleased(
 /** What a plan lacks of that, by its own guards, in the order in which it is asked for; undefined where it may be sent, or sends nothing. */
 export async function findLacking(
   files: Files,
-  run: { directory: string; plan: Plan },
+  run: PlanAt,
   registry: RegistryState,
 ): Promise<'test' | 'approval' | undefined> {
   const { guards } = run.plan.job;
@@ -48,7 +48,7 @@ function needsTest({ plan, guards }: { plan: Plan; guards: Guards }): boolean {
  */
 async function assertTested(
   files: Files,
-  { directory, plan, guards }: { directory: string; plan: Plan; guards: Guards },
+  { directory, plan, guards }: PlanAt & { guards: Guards },
   registry: RegistryState,
 ): Promise<void> {
   if (!needsTest({ plan, guards })) return;
@@ -67,11 +67,7 @@ function wasAccepted({ counts }: SentTest): boolean {
 }
 
 /** Refuses to send a plan that lacks approvals, where the job that it was planned from asks for them (`guards.requireApproval`). */
-async function assertApproved(
-  files: Files,
-  run: { directory: string; plan: Plan },
-  registry: RegistryState,
-): Promise<void> {
+async function assertApproved(files: Files, run: PlanAt, registry: RegistryState): Promise<void> {
   const { directory, plan } = run;
   const approvals = await readApprovals(files, run, registry);
   const { required, count, planSha256 } = approvals;
@@ -100,10 +96,7 @@ function describeApprovals({ count, given }: Pick<Approvals, 'count' | 'given'>)
  * Refuses to resume a run automatically that the service refused as a whole: its requests are fixed in the plan, and
  * each try would cost rows. A person fixes the job or the account first, and the next command says which.
  */
-export async function assertNotRefused(
-  files: Files,
-  { directory, plan }: { directory: string; plan: Plan },
-): Promise<void> {
+export async function assertNotRefused(files: Files, { directory, plan }: PlanAt): Promise<void> {
   const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
   const { lastClose } = state;
   if (lastClose?.reason !== 'request-refused' || !plan.steps.some((planned) => hasWork(planned, state))) return;

@@ -4,7 +4,7 @@ import type { RampStage } from '../job/job.js';
 import { PERSON, type StageEntry } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
-import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan, type PlanAt, type PlannedStep } from '../plan/format/plan-file.js';
 import { adviseOnStage } from '../report/stop-words.js';
 import type { Files } from '../storage/files.js';
 import { hasWork } from './resume.js';
@@ -23,7 +23,7 @@ export interface StagePass {
  */
 export async function assertStagePassed(
   files: Files,
-  { directory, plan }: { directory: string; plan: Plan },
+  { directory, plan }: PlanAt,
   pass: StagePass | undefined,
 ): Promise<void> {
   const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
@@ -47,11 +47,7 @@ export async function assertStagePassed(
 }
 
 /** By the receipts that came since it was held; it then does so as the run resumes. */
-async function passesByNow(
-  files: Files,
-  run: { directory: string; plan: Plan },
-  { step, number, figures }: StageEntry,
-): Promise<boolean> {
+async function passesByNow(files: Files, run: PlanAt, { step, number, figures }: StageEntry): Promise<boolean> {
   const stage = findRampStage(run.plan, { step, number });
   if (stage === undefined) return false;
   return (await judgeStage(files, run, { stage, step, number, rows: figures })).verdict === 'passed';
@@ -91,7 +87,7 @@ export function findHeldBack(plan: Plan, state: RunState): PlannedStep | undefin
 }
 
 /** Refuses to give the rest of a run to another plan, which would know nothing of the stages of this one. */
-export function assertRestIsFree({ directory, plan }: { directory: string; plan: Plan }, state: RunState): void {
+export function assertRestIsFree({ directory, plan }: PlanAt, state: RunState): void {
   const held = findHeldBack(plan, state);
   if (held === undefined) return;
   const { waiting, passed } = state.step(held.number).stage;

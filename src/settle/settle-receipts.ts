@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import type { PlanAt } from '../plan/format/plan-file.js';
 import { lockJob } from '../registry/memory-file.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import { checkNames } from '../report/name-check.js';
@@ -32,10 +32,7 @@ export type JoinEnd =
  * comes from plan, journal and receipts on disk, so the next call repairs what a dying process leaves. Takes the job's
  * lock, unless a finished run has nothing to settle: then no runner writes in its directory.
  */
-export async function joinReceipts(
-  { directory, plan }: { directory: string; plan: Plan },
-  deps: LockPorts,
-): Promise<JoinEnd> {
+export async function joinReceipts({ directory, plan }: PlanAt, deps: LockPorts): Promise<JoinEnd> {
   const receipts = await Receipts.read(deps.files, directory, plan);
   if (receipts === undefined) return { kind: 'nothing' };
   // Read again: the first read was before the lock was taken.

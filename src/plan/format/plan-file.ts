@@ -53,6 +53,12 @@ export interface Plan {
   readonly prices?: PlannedPrices;
 }
 
+/** A plan, or its run, and the directory that it is in. */
+export interface PlanAt {
+  readonly directory: string;
+  readonly plan: Plan;
+}
+
 export interface TestOf {
   /** Id of the plan that is tested, and the SHA-256 of its plan.json; null where a job file is. */
   readonly plan: string | null;

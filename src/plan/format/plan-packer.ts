@@ -1,15 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import type { Files } from '../../storage/files.js';
 import { PACKING, PIECE_BYTES, packedFile } from './packed-file.js';
-import { type FileDigest, type Plan, type PlannedStep, requestsFile, rowsFile } from './plan-file.js';
+import { type FileDigest, type PlanAt, type PlannedStep, requestsFile, rowsFile } from './plan-file.js';
 import { openPacked, readPlanned } from './planned-files.js';
 
 /** Smaller files stay as they are: people can read them, and they take little room. */
 const PACK_FROM_BYTES = 1 << 20;
 
-export interface PackedRun {
-  readonly directory: string;
-  readonly plan: Plan;
+export interface PackedRun extends PlanAt {
   /** Of the job: who has lost it changes nothing that has its name. */
   readonly lock: { assertHeld(): Promise<void> };
   readonly files: Files;

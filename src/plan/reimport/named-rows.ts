@@ -1,15 +1,10 @@
 import { remember } from '../../domain/is-object.js';
 import { fileIdOf, formatRowId, OF_A_TEST, type RowId, readRowId } from '../../kinds/ids.js';
 import type { Files } from '../../storage/files.js';
-import { digestOfRows, type Plan, type PlannedStep } from '../format/plan-file.js';
+import { digestOfRows, type Plan, type PlanAt, type PlannedStep } from '../format/plan-file.js';
 import { isLeftOut, readRowBatches } from '../format/planned-files.js';
 import type { RowLine } from '../format/row-line.js';
 import { foldFirst } from '../occurrence.js';
-
-export interface PlanAt {
-  readonly directory: string;
-  readonly plan: Plan;
-}
 
 interface ReadFile {
   /** Of its rows. */

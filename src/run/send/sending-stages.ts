@@ -3,7 +3,7 @@ import { InternalError } from '../../domain/errors.js';
 import { formatTime } from '../../domain/stated-time.js';
 import type { RampStage } from '../../job/job.js';
 import type { RowCounts, StageEntry } from '../../journal/entry-format.js';
-import type { Plan, PlannedStep, RequestHead } from '../../plan/format/plan-file.js';
+import type { PlanAt, PlannedStep, RequestHead } from '../../plan/format/plan-file.js';
 import { readRequests } from '../../plan/format/planned-files.js';
 import { sumDeliveries } from '../../report/receipt.js';
 import { Receipts } from '../../report/receipt-index.js';
@@ -106,7 +106,7 @@ export function needsReceipts({ stopAbove, needReceiptsPercent }: RampStage): bo
  */
 export async function judgeStage(
   files: Files,
-  run: { directory: string; plan: Plan },
+  run: PlanAt,
   { stage, step, number, rows }: { stage: RampStage; step: number; number: number; rows: Readonly<RowCounts> },
 ): Promise<Pick<StageEntry, 'verdict' | 'why' | 'receipts'>> {
   const planned = run.plan.steps.find((each) => each.number === step);
@@ -162,7 +162,7 @@ function describeFigures(
 /** What the newest receipts of the messages of a stage say, as far as `volley listen` stored them. */
 async function countReceipts(
   files: Files,
-  { directory, plan }: { directory: string; plan: Plan },
+  { directory, plan }: PlanAt,
   { planned, number }: { planned: PlannedStep; number: number },
 ): Promise<StageReceipts> {
   const counts: Record<string, number> = {};
