@@ -75,7 +75,7 @@ export const LISTEN_BUGS: readonly PlantedBug[] = [
   {
     name: 'a pruned run gets numbers back by a late receipt',
     file: 'src/settle/run-receipts.ts',
-    find: 'if (!(await this.#hasRows(run))) throw',
+    find: 'if (planned === undefined) throw',
     replace: 'if (run === undefined) throw',
     tests: ['test/settle/run-receipts.test.ts'],
   },
