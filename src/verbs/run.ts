@@ -231,14 +231,18 @@ async function listAreasOf(job: Job, { state, directories }: Registry, files: Fi
     const directory = directories.of(run);
     if ((await files.stat(join(directory, PLAN_FILE))) === undefined) continue;
     const plan = await readPlan(files, directory);
+    const others = plan.steps.flatMap((step) => {
+      const [area] = areasOf(plan.job.steps.slice(step.number - 1, step.number));
+      return area === undefined || areas.has(area) ? [] : [{ step, area }];
+    });
+    // Its journal may be long.
+    if (others.length === 0) continue;
     const { state: ran } = await readRunState(files, join(directory, JOURNAL_FILE));
-    for (const planned of plan.steps.filter((step) => step.funnel === undefined || hasWork(step, ran))) {
-      const { number, kind } = planned;
-      const [area] = areasOf(plan.job.steps.slice(number - 1, number));
-      if (area === undefined || areas.has(area)) continue;
+    for (const { step, area } of others) {
+      if (step.funnel !== undefined && !hasWork(step, ran)) continue;
       areas.add(area);
       if (job.service.sandbox || job.service.credentials[area] !== undefined) continue;
-      const why = `step ${number} (${kind}) of it is not done, and the job has no credentials for ${area} any more`;
+      const why = `step ${step.number} (${step.kind}) of it is not done, and the job has no credentials for ${area} any more`;
       throw new UserError('bad-credentials', `Cannot resume run ${run}: ${why}`, {
         hint:
           `Put them back into service.credentials of the job, finish the run as it was planned with \`volley apply ${quoteWord(directory)}\`, ` +
