@@ -8,6 +8,7 @@ import { totalOf } from '../plan/format/plan-file.js';
 import type { LeftOut, RestStep } from '../plan/inputs/select-inputs.js';
 import type { PastRun } from '../registry/read-runs.js';
 import type { RegistryState } from '../registry/registry-state.js';
+import { readWaiting } from '../registry/waiting-messages.js';
 import { countNotSent, countUnsent, nameUnsent } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
 import { lineOf } from '../retry/claiming-plan.js';
@@ -23,6 +24,7 @@ export function createNoteRest({
   registry,
   job,
   loaded,
+  nowMs,
 }: {
   files: Files;
   history: readonly PastRun[];
@@ -31,6 +33,7 @@ export function createNoteRest({
   job: Job;
   /** The same, before the days of its `where` are dates. */
   loaded: Job;
+  nowMs: number;
 }): (leftOut: LeftOut, step: number) => Promise<LeftOut> {
   const plans = new Map(history.map(({ plan }) => [plan.id, plan]));
   const pasts = new Map<string, PastRun[]>();
@@ -54,7 +57,7 @@ export function createNoteRest({
     const { begun } = registry.recordOf(run);
     if (past === undefined || begun === undefined) return undefined;
     const filtered = line.flatMap(({ plan }) => (plan.retryOf?.only === 'filtered' ? [plan.job] : []));
-    return noteChange(files, past, { number, job, filtered, ofThen: fixDates(loaded, begun.at) });
+    return noteChange(files, past, { number, job, filtered, ofThen: fixDates(loaded, begun.at), nowMs });
   };
   return async (leftOut, step) => {
     const { run } = leftOut;
@@ -99,7 +102,13 @@ async function findRest(
 async function noteChange(
   files: Files,
   { plan, directory }: PastRun,
-  { number, job, filtered, ofThen }: { number: number; job: Job; filtered: readonly Job[]; ofThen: Job },
+  {
+    number,
+    job,
+    filtered,
+    ofThen,
+    nowMs,
+  }: { number: number; job: Job; filtered: readonly Job[]; ofThen: Job; nowMs: number },
 ): Promise<Partial<LeftOut> | undefined> {
   const index = matchSteps(plan.job, job).findIndex((now) => now?.at === number - 1);
   const sent = `was already sent by run ${plan.id}`;
@@ -119,7 +128,12 @@ async function noteChange(
   }
   const keys = listChangedKeys(plan.job, index, job);
   if (before.country !== now.country) keys.push('country');
-  return keys.length === 0 ? undefined : { reason: `${sent}, with another ${keys.join(' and ')}` };
+  if (keys.length === 0) return undefined;
+  const reason = `${sent}, with another ${keys.join(' and ')}`;
+  const waiting = await readWaiting(files, { directory, plan }, nowMs);
+  return waiting === undefined
+    ? { reason }
+    : { reason: `${reason}: ${waiting.said}`, rest: { directory, next: 'cancel' } };
 }
 
 function readingOf(step: Step | undefined): { where: string; country: string } {

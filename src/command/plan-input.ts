@@ -102,7 +102,7 @@ export async function planNewInput(
       ownersFor: ({ id }) => new OwnerLookup(rows, { id, job, occurrence }),
       findTaken: (kind, digest, isOfAnyTime = false) =>
         registry.findTaken({ job, occurrence: isOfAnyTime ? '' : occurrence }, { kind, digest }),
-      noteRest: createNoteRest({ files, history, registry: registry.state, job, loaded }),
+      noteRest: createNoteRest({ files, history, registry: registry.state, job, loaded, nowMs: clock.now() }),
     });
     if (outcome.made !== undefined) await assertOwned({ files, registry: registry.state, history }, outcome.made);
     const { leftOut } = outcome;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { aStepForTomorrow, numbersOf, people } from './a-job.js';
+import { anSmsStep, aStepForTomorrow, numbersOf, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 
@@ -62,6 +62,28 @@ test('after a cancel its account, a run and the page say when messages were take
   const again = await workspace.run('--no-json');
   expect(again.stdout).toMatch(when);
   expect(again.stdout).toContain(`retry out/sale/${basename(directory)} --only not-sent --job job.yaml\n`);
+});
+
+test('where a job is changed while the service holds its messages, run says how they are taken back and sent anew: each gets one', async () => {
+  const { workspace, summary } = await aScheduledRun();
+  const unchanged = await workspace.run('--no-json');
+  expect(unchanged.stdout).toContain('--again');
+  const template = { source: 'ACME', text: 'Dear {{ name }}', scheduled: summary.steps[0]?.scheduled?.at };
+  workspace.change({ steps: [anSmsStep({ template })] });
+
+  const commandIn = (stdout: string) => (/^ {2}node \S+ (.+)$/m.exec(stdout)?.[1] ?? '').split(' ');
+  let account = (await workspace.run('--no-json')).stdout;
+  expect(account).toMatch(/with another template\.text: the service holds 30 messages until /);
+  const given: (string | undefined)[] = [];
+  for (let round = 0; round < 3; round++) {
+    const command = commandIn(account.slice(account.indexOf('Next: ')));
+    given.push(command[0]);
+    if (account.replace(/\s+/g, ' ').includes('with --job and the job file added')) command.push('--job', 'job.yaml');
+    account = (await workspace.volley(...command, '--no-json')).stdout;
+  }
+  expect(given).toEqual(['cancel', 'retry', 'apply']);
+  expect(await numbers(workspace, false)).toEqual(numbersOf(30));
+  expect(new Set((await messages(workspace, false)).map(({ text }) => text.slice(0, 4)))).toEqual(new Set(['Dear']));
 });
 
 test('of a job the newest run is taken back: where the service holds messages of others, cancel says so and which command takes them back', async () => {

@@ -41,12 +41,15 @@ export interface LeftOut {
   readonly reason: string;
   /** That has sent it, or its rows; absent where none has. */
   readonly run?: string | undefined;
-  /** Where rows of the file were not sent: the run or plan that has them, and what sends them. */
+  /** Where rows of the file were not sent, or not yet: the run or plan that has them, and what sends them, or takes them back. */
   readonly rest?: { readonly directory: string; readonly next: RestStep };
 }
 
-/** `cancelled`, `filtered`, `not-sent` and `unprocessed` are rows to retry, `apply` a plan of them, `resume` a run that is not at its end. */
-export type RestStep = 'cancelled' | 'filtered' | 'not-sent' | 'unprocessed' | 'apply' | 'resume';
+/**
+ * `cancelled`, `filtered`, `not-sent` and `unprocessed` are rows to retry, `apply` a plan of them, `resume` a run that is not at its end, `cancel` one
+ * whose messages wait at the service.
+ */
+export type RestStep = 'cancel' | 'cancelled' | 'filtered' | 'not-sent' | 'unprocessed' | 'apply' | 'resume';
 
 /** The run of this job that already took a file with this content for a step of this kind, if there is one: at the time of the plan, or at any. */
 export type FindTaken = (kind: string, sha256: string, isOfAnyTime?: boolean) => string | undefined;
