@@ -1,4 +1,5 @@
 import { isRowKind, ROW_KINDS } from '../domain/areas.js';
+import { quoteWord } from '../domain/errors.js';
 import { warnOfZone } from '../domain/stated-time.js';
 import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
@@ -15,8 +16,10 @@ import { assertListsKept, type PastRun, readHistory } from '../registry/read-run
 import type { Registry } from '../registry/registry.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import { findSameNight, noonOf } from '../registry/same-night.js';
+import { listOthersWaiting } from '../registry/waiting-messages.js';
 import { warnOfList } from '../report/account.js';
 import { assertOwned } from '../retry/assert-owned.js';
+import type { Files } from '../storage/files.js';
 import { listFileNotices, listLeftOut } from '../texts/file-notices.js';
 import type { Context } from './context.js';
 import { isDiskError } from './disk-error.js';
@@ -114,6 +117,7 @@ export async function planNewInput(
     const { plan } = outcome.made ?? {};
     const warnings =
       plan === undefined ? [] : [...warnOfJob(job, terminal.env.TZ), ...warnOfGrown(plan, registry.state)];
+    if (plan !== undefined) warnings.push(...(await warnOfWaiting(plan, { files, nowMs: clock.now(), directories })));
     for (const warning of warnings) log.warn(warning);
     return outcome;
   } catch (error) {
@@ -188,6 +192,19 @@ function warnOfGrown({ job, occurrence, steps }: Plan, { records }: RegistryStat
         `step ${number} (${kind}): ${file} has other rows now, and ${people}: only of SMS is it known who had one`,
       ];
     });
+  });
+}
+
+/** Messages that the service holds, where people of a plan had others from the job: who corrects a text, or a time, may want them back. */
+async function warnOfWaiting(
+  { id, steps }: Plan,
+  { files, nowMs, directories }: { files: Files; nowMs: number; directories: { readonly jobDirectory: string } },
+): Promise<string[]> {
+  if (!steps.some(({ had }) => had?.otherText !== undefined || had?.rule === 'send')) return [];
+  const waiting = await listOthersWaiting(files, { jobDirectory: directories.jobDirectory, except: id, nowMs });
+  return waiting.map(({ run, directory, said }) => {
+    const so = `some of those to send had a message from this job, and of run ${run} ${said}`;
+    return `${so}: \`volley cancel ${quoteWord(directory)}\` takes them back`;
   });
 }
 

@@ -86,6 +86,20 @@ test('where a job is changed while the service holds its messages, run says how 
   expect(new Set((await messages(workspace, false)).map(({ text }) => text.slice(0, 4)))).toEqual(new Set(['Dear']));
 });
 
+test('a plan for people to whom the service holds another message of the job warns of it, with the command that takes it back', async () => {
+  const { workspace, summary } = await aScheduledRun();
+  const warning =
+    /of run (\w+) the service holds 30 messages until [^:]+:\d\d [^:]+: `node \S+ cancel \S+` takes them back/;
+  const plan = async () => (await workspace.volley('plan', 'job.yaml', '--log-format', 'pretty')).stderr;
+  workspace.write('people.csv', people(1, 301));
+  expect(await plan()).not.toMatch(warning);
+
+  workspace.write('people.csv', people(31).replace('P1,', 'Paula,'));
+  expect(warning.exec(await plan())?.[1]).toBe(summary.plan);
+  await workspace.told('cancel', summary.directory);
+  expect(await plan()).not.toMatch(warning);
+});
+
 test('of a job the newest run is taken back: where the service holds messages of others, cancel says so and which command takes them back', async () => {
   const { workspace, summary: first } = await aScheduledRun();
   workspace.write('people.csv', people(5, 101));
