@@ -2,7 +2,7 @@ import { namePerson } from '../command/env.js';
 import { createPlanDeps } from '../command/plan-input.js';
 import { createProgressView } from '../command/progress.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { escapeText, type Screen } from '../command/screen.js';
+import { escapeText, type Screen, showCommand, showPath } from '../command/screen.js';
 import { endOnSignal } from '../command/signals.js';
 import { withRun } from '../command/with-job.js';
 import { countOf, format } from '../domain/count-of.js';
@@ -53,7 +53,7 @@ export const retry = defineVerb({
     }
     const { env, log, screen, terminal } = context;
     const { files, clock, owner } = env;
-    const { directory, plan } = await openNamedRun(context, run);
+    const { directory, plan, jobFile } = await openNamedRun(context, run);
     if (plan.testOf !== undefined) {
       throw new UserError('bad-plan', `Cannot retry rows of ${directory}: it is a test, expected a run`, {
         hint: 'Send the test again with `volley test`.',
@@ -71,7 +71,7 @@ export const retry = defineVerb({
           { files, clock, owner, plan: planDeps },
         );
         await report();
-        return made;
+        return { ...made, isOnly: registry.state.runs.size === 1 };
       });
     const end = await endOnSignal(context, work).finally(() => view.close());
     const { left, codes } = end;
@@ -81,7 +81,7 @@ export const retry = defineVerb({
     if (first === undefined) {
       return {
         json: { job: plan.job.name, state: 'nothing-to-retry', directory, ...asked, rejected: codes },
-        text: `${formatNothing(plan.id, choice, end)}${formatLeft(plan.id, left)}`,
+        text: `${formatNothing(plan.id, choice, end)}${formatLeft(plan.id, left)}${end.isOnly ? '' : sayNewest(jobFile, screen)}`,
         reason: 'nothing to retry',
       };
     }
@@ -122,6 +122,13 @@ function formatNothing(run: string, { only, codes }: Choice, { codes: found, lef
     ? `what it has not processed, ${countOf(left.underWay, 'row')}, was under way`
     : `no row of it is ${which}`;
   return `${escapeText(`Nothing to retry in run ${run}: ${what}${there}.`)}\n`;
+}
+
+/** Who names the job may mean the rows of another run. */
+function sayNewest(job: string | undefined, screen: Screen): string {
+  if (job === undefined) return '';
+  const runs = showCommand(screen, 'runs', showPath(screen, job));
+  return `${escapeText(`That is the newest run of the job. The others, whose rows are retried by the directory of their run: ${runs}`)}\n`;
 }
 
 function formatLeft(run: string, left: RetryEnd['left']): string {

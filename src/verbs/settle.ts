@@ -6,6 +6,7 @@ import { type HeldRun, withRun } from '../command/with-job.js';
 import { addCounts, countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
+import { readOpenDoubt } from '../registry/read-runs.js';
 import { EXIT } from '../report/exit-code.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { countUnderWay } from '../report/row-balance.js';
@@ -14,6 +15,7 @@ import { type ExportEnd, settleByExport } from '../settle/settle-export.js';
 import { settleByReceipts } from '../settle/settle-receipts.js';
 import { type LockedRun, NONE_SETTLED, type SettledCounts, settleByDecision } from '../settle/settle-rows.js';
 import { usualDecision } from '../texts/next-step.js';
+import { formatOpenDoubt } from '../texts/summary-text.js';
 import { adopt, defineVerb, json, namedRun, text, texts, whole } from './verb.js';
 
 /**
@@ -79,6 +81,8 @@ export const settle = defineVerb({
     const { end, underWay, summary } = await withRun(context, { directory, plan }, (run) =>
       settleRows(run, settleBy, env),
     );
+    const isSandbox = plan.job.service.sandbox;
+    const openDoubt = await readOpenDoubt(env.files, dirname(directory), { isSandbox });
     const left = Object.entries(end.left).map(([reason, rows]) => ({ reason, rows }));
     if (underWay > 0) left.push({ reason: UNDER_WAY, rows: underWay });
     const { inDoubt } = summary.balance;
@@ -88,8 +92,8 @@ export const settle = defineVerb({
     const object = { ...about, settled: end.settled, inDoubt, left };
     const settled = `settled ${countOf(accepted + rejected + notSent, 'row')}`;
     return {
-      json: object,
-      text: formatSettled(object, summary.steps, { screen, nowMs: env.clock.now() }),
+      json: { ...object, openDoubt },
+      text: `${formatSettled(object, summary.steps, { screen, nowMs: env.clock.now() })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
       exitCode: inDoubt > 0 ? EXIT.inDoubt : EXIT.ok,
       reason: inDoubt > 0 ? `${settled}; ${countOf(inDoubt, 'row')} in doubt` : settled,
     };

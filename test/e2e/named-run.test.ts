@@ -39,6 +39,8 @@ describe('a verb on a run takes a job file, and the directory of a job', async (
   test.each(['job.yaml', 'out/sale'])('report, retry and settle %s take the newest that was begun', async (named) => {
     expect((await workspace.told('report', named)).plan).toBe(second);
     expect((await workspace.retry(named, 'rejected')).retryOf).toBe(second);
+    const nothing = await workspace.volley('retry', named, '--only', 'not-sent', '--no-json');
+    expect(/newest run of the job\..* runs job\.yaml\n/.test(nothing.stdout)).toBe(named === 'job.yaml');
     const refused = await workspace.refused('settle', named, '--assume', 'sent', '--confirm', '3');
     expect(refused.error.message).toMatch(/\b10\b/);
   });

@@ -31,6 +31,10 @@ test('rows in doubt of an earlier run are named by every command of its job, and
   expect(await workspace.told('plan', 'job.yaml')).toMatchObject({ ...idle, exitCode: 0 });
   workspace.write('people.csv', people(5, 101));
   expect(await run()).toMatchObject({ exitCode: 3, balance: { accepted: 5, inDoubt: 0 }, openDoubt });
+  // Of a job that is the newest run: it has none itself.
+  const settle = ['settle', 'job.yaml', '--receipts'];
+  expect(await workspace.told(...settle)).toMatchObject({ exitCode: 0, inDoubt: 0, openDoubt });
+  expect((await workspace.volley(...settle, '--no-json')).stdout).toContain(`10 rows of run ${plan}: `);
   // As failOn says.
   workspace.change({ failOn: 'nothing' });
   expect(await run()).toMatchObject({ ...idle, exitCode: 0 });
