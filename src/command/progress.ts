@@ -6,9 +6,9 @@ import type { Terminal } from './terminal.js';
 
 const LOG_EVERY_MS = 10_000;
 
-/** Shows the progress of a run: a bar on a terminal, a log line every ten seconds elsewhere. */
+/** Shows the progress of a run: a bar on a terminal that can erase one, a log line every ten seconds elsewhere. */
 export function createProgressView(terminal: Terminal, log: Log): ReturnType<typeof createLines> {
-  return terminal.isStderrTerminal ? createBar(terminal) : createLines(log);
+  return terminal.isStderrTerminal && terminal.env.TERM !== 'dumb' ? createBar(terminal) : createLines(log);
 }
 
 function createLines(log: Log) {

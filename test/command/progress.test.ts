@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
-import { formatProgress } from '../../src/command/progress.js';
-import { formatSeconds } from '../../src/domain/count-of.js';
+import { expect, test, vi } from 'vitest';
+import { createProgressView, formatProgress } from '../../src/command/progress.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import { widthOf } from '../../src/domain/text.js';
 
 const progress = {
@@ -29,11 +29,13 @@ test('a line of progress says how far it is, how long it takes, and what came of
 });
 
 test.each([
-  [59, '59 s'],
-  [95, '1 min 35 s'],
-  [120, '2 min'],
-  [3700, '1 h 1 min'],
-  [7200, '2 h'],
-])('%i seconds are %s', (seconds, text) => {
-  expect(formatSeconds(seconds)).toBe(text);
+  ['xterm', 1],
+  ['dumb', 0],
+])('a terminal that is %s draws a bar where it can erase one', (TERM, drawn) => {
+  const showBelow = vi.fn();
+  const terminal = { isStderrTerminal: true, env: { TERM }, showBelow } as unknown as Terminal;
+  const view = createProgressView(terminal, { info: vi.fn(), warn: vi.fn(), error: vi.fn() });
+  view.sent(progress);
+  expect(showBelow).toHaveBeenCalledTimes(drawn);
+  view.close();
 });
