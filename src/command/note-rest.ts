@@ -1,10 +1,11 @@
 import { countOf } from '../domain/count-of.js';
+import { UserError } from '../domain/errors.js';
 import { remember } from '../domain/is-object.js';
 import { formatTime } from '../domain/stated-time.js';
 import { fixDates } from '../job/fix-dates.js';
 import { isRowStep, type Job, type Step } from '../job/job.js';
 import { listChangedKeys, matchSteps } from '../job/match-steps.js';
-import { totalOf } from '../plan/format/plan-file.js';
+import { type Plan, totalOf } from '../plan/format/plan-file.js';
 import type { LeftOut, RestStep } from '../plan/inputs/select-inputs.js';
 import type { PastRun } from '../registry/read-runs.js';
 import type { RegistryState } from '../registry/registry-state.js';
@@ -12,6 +13,7 @@ import { readWaiting } from '../registry/waiting-messages.js';
 import { countNotSent, countUnsent, nameUnsent } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
 import { lineOf } from '../retry/claiming-plan.js';
+import { assertSameJob } from '../run/resume.js';
 import type { Files } from '../storage/files.js';
 
 /**
@@ -44,7 +46,8 @@ export function createNoteRest({
       const rest = await findRest(files, past, { run, isAbandoned: registry.isAbandoned(past.plan.id) });
       if (rest === undefined) continue;
       const { next, said } = rest;
-      return { reason: `was taken by run ${run}: ${said}`, rest: { directory: past.directory, next } };
+      const isAsPlanned = !isRetriedUnder(job, past.plan);
+      return { reason: `was taken by run ${run}: ${said}`, rest: { directory: past.directory, next, isAsPlanned } };
     }
     return undefined;
   };
@@ -67,6 +70,17 @@ export function createNoteRest({
       (await remember(changes, `${run} ${step}`, () => findChange(run, step)));
     return { ...leftOut, ...rest };
   };
+}
+
+/** Whether `volley retry --job` takes rows of a plan. */
+function isRetriedUnder(job: Job, plan: Plan): boolean {
+  try {
+    assertSameJob(plan, job);
+    return true;
+  } catch (error) {
+    if (error instanceof UserError) return false;
+    throw error;
+  }
 }
 
 /** What a run, or a plan of its rows, has not sent; undefined where that is nothing, or what a person or a list decided. */

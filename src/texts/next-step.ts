@@ -193,19 +193,24 @@ export function nextOfTakenBack(...of: Parameters<typeof createRetry>): NextStep
 
 /** Of the rows of a file that the run which took it did not send, or not yet. */
 export function nextOfRest(
-  { directory, next }: NonNullable<LeftOut['rest']>,
+  { directory, next, isAsPlanned = false }: NonNullable<LeftOut['rest']>,
   job: string | undefined,
   screen: Screen,
 ): NextStep {
-  if (next === 'cancelled') return nextOfTakenBack(directory, { job }, screen);
   if (next === 'cancel') {
     const what = 'to send them as the job is now, and not as they wait there, take them back first';
     return { what, command: showCommand(screen, 'cancel', showPath(screen, directory)) };
   }
   if (next === 'apply') return { what: 'send that plan', command: resumeCommand(directory, undefined, screen) };
   if (next === 'resume') return { what: 'resume that run', command: resumeCommand(directory, job, screen) };
+  const only = next === 'cancelled' ? 'not-sent' : next;
+  if (isAsPlanned) {
+    const what = 'to send those rows as they were planned, since the job has other steps now, make a plan of them';
+    return createRetry(directory, {}, screen)(what, only);
+  }
+  if (next === 'cancelled') return nextOfTakenBack(directory, { job }, screen);
   const what = 'to send those rows as the job is now, make a plan of them';
-  return createRetry(directory, { job }, screen)(what, next, true);
+  return createRetry(directory, { job }, screen)(what, only, true);
 }
 
 function resumeCommand(

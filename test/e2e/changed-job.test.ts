@@ -95,6 +95,9 @@ test.each([
     workspace.change({ steps: now });
     const { error } = await workspace.retry(directory, 'not-sent', '--job', 'job.yaml');
     expect(error.hint).toContain('or leave out --job');
+    // The step that is put in has something new to send.
+    const { stdout } = await workspace.volley('plan', 'job.yaml', '--no-json');
+    if (steps.length === now.length) expect(stdout).toMatch(/as they were planned[\s\S]* retry \S+ --only not-sent\n/);
     expect((await workspace.resend(directory, 'not-sent')).code).toBe(0);
     expect(await workspace.sms()).toHaveLength(before + 3);
   },

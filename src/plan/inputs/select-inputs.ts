@@ -41,8 +41,11 @@ export interface LeftOut {
   readonly reason: string;
   /** That has sent it, or its rows; absent where none has. */
   readonly run?: string | undefined;
-  /** Where rows of the file were not sent, or not yet: the run or plan that has them, and what sends them, or takes them back. */
-  readonly rest?: { readonly directory: string; readonly next: RestStep };
+  /**
+   * Where rows of the file were not sent, or not yet: the run or plan that has them, and what sends them, or takes them back. `isAsPlanned`: the job
+   * has other steps by now, so that they are sent as they were planned alone.
+   */
+  readonly rest?: { readonly directory: string; readonly next: RestStep; readonly isAsPlanned?: boolean };
 }
 
 /**
