@@ -76,19 +76,17 @@ test('the words name the path, what the system says, and what to do', () => {
     message: 'Cannot use /out/sale: permission denied (EACCES, mkdir)',
     hint: expect.stringContaining('See that it is a directory in which this user may write'),
   });
-  // Another user ran the job once.
-  expect(error('EACCES', 'open', '/out/sale/lock-000003.json', 'job').hint).toContain(
-    'permission to read and write /out/sale and what is in it',
-  );
-  expect(error('ENOSPC', 'write', '/out/sale/k3/journal.ndjson', 'run').hint).toContain(
-    'run the same command to resume',
-  );
-  expect(error('EFBIG', 'write', '/out/sale/k3/journal.ndjson', 'run').hint).toContain('ulimit -f');
-  expect(error('EROFS', 'open', '/out/sale/lock-000003.json', 'job').hint).toContain('so that it can be written to');
-  expect(error('ENOENT', 'open', '/out/sale/k3/1-sms.rows.ndjson', 'run').hint).toContain('put 1-sms.rows.ndjson back');
-  expect(error('EACCES', 'open', '/out/sale/k3/1-sms.results.csv.1.part', 'run').hint).toContain(
-    'permission to read and write /out/sale/k3 and',
-  );
+  const hints: readonly [code: string, path: string, place: DiskPlace, hint: string][] = [
+    // Another user ran the job once.
+    ['EACCES', 'lock-000003.json', 'job', 'permission to read and write /out/sale and what is in it'],
+    ['EROFS', 'lock-000003.json', 'job', 'so that it can be written to'],
+    ['ENOSPC', 'k3/journal.ndjson', 'run', 'run the same command to resume'],
+    ['EFBIG', 'k3/journal.ndjson', 'run', 'ulimit -f'],
+    ['ENOENT', 'k3/1-sms.rows.ndjson', 'run', 'put 1-sms.rows.ndjson back'],
+    ['EACCES', 'k3/1-sms.results.csv.1.part', 'run', 'permission to read and write /out/sale/k3 and'],
+  ];
+  for (const [code, path, place, hint] of hints)
+    expect(error(code, 'open', `/out/sale/${path}`, place).hint).toContain(hint);
 });
 
 test.each<DiskPlace>(['given', 'output', 'job', 'run', 'unknown'])(

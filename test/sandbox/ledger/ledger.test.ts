@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { buildPage, expandPage } from '../../../src/sandbox/ledger/ledger.js';
+import { createMemoryLog, openFileLog } from '../../../src/sandbox/ledger/line-log.js';
+import { aMemoryDisk } from '../../storage/a-memory-disk.js';
 
 const HEAD = { seq: 5, at: '2026-11-21T12:00:00.000Z', area: 'sms', request: 9 } as const;
 
@@ -23,3 +25,30 @@ test('page writes what all rows have in common once', () => {
   ]);
   expect(page).toEqual({ ...HEAD, shared: { text: 'Hi', country: null }, columns: ['id'], rows: [[1], [2]] });
 });
+
+async function textsOf(lines: AsyncIterable<Buffer>): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const line of lines) texts.push(line.toString());
+  return texts;
+}
+
+const LONG = 'x'.repeat(2_500_000);
+
+test.each([
+  ['memory', async () => createMemoryLog()],
+  ['file', () => openFileLog(aMemoryDisk().files, '/data')],
+])(
+  '%s log gives whole lines of any length, those that were there when reading began, and all but the first are forgotten',
+  async (_, open) => {
+    const log = await open();
+    for (const line of ['one', LONG, '', 'two']) await log.append(Buffer.from(`${line}\n`));
+    const reading = log.read()[Symbol.asyncIterator]();
+    expect((await reading.next()).value.toString()).toBe('one');
+    await log.append(Buffer.from('late\n'));
+    expect(await textsOf({ [Symbol.asyncIterator]: () => reading })).toEqual([LONG, '', 'two']);
+    await log.clear();
+    await log.append(Buffer.from('three\n'));
+    expect(await textsOf(log.read())).toEqual(['one', 'three']);
+    await log.close();
+  },
+);
