@@ -4,7 +4,7 @@ import { namePerson } from '../command/env.js';
 import { describeFailure } from '../command/failure.js';
 import { openService } from '../command/open-service.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { formatNextStep, showCommand, showPath } from '../command/screen.js';
+import { escapeText, formatNextStep, formatParagraph, type Screen, showCommand, showPath } from '../command/screen.js';
 import { drainOnSignal } from '../command/signals.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { countOf, listNonZero, sumOf } from '../domain/count-of.js';
@@ -63,10 +63,20 @@ export const cancel = defineVerb({
     const next = isEarly ? rest : after;
     // Who takes back a campaign means them, too.
     const also = others.map((each) => formatWaitingRun(each, screen)).join('');
-    const said = `${also}${next === undefined ? '' : formatNextStep(next, screen)}`;
+    const toSend = countToSend(summary);
+    const said = `${formatToSend(toSend, directory, screen)}${also}${next === undefined ? '' : formatNextStep(next, screen)}`;
     const text = formatCancelled(plan.id, counts, summary.takenBackAt, said);
     const elsewhere = others.map(({ said: _said, ...each }) => each);
-    const figures = { batches, cancelled, kept, inDoubt, refusals, balance: summary.balance, others: elsewhere };
+    const figures = {
+      batches,
+      cancelled,
+      kept,
+      inDoubt,
+      refusals,
+      balance: summary.balance,
+      toSend,
+      others: elsewhere,
+    };
     const about = { job: plan.job.name, plan: plan.id, directory };
     const left = listNonZero({ 'not taken back': kept, 'in doubt': inDoubt });
     const reason = [
@@ -83,6 +93,18 @@ export const cancel = defineVerb({
     return { json: { ...about, state, ...figures }, text, exitCode, reason };
   },
 });
+
+/** Rows that the run sends as soon as it is resumed. */
+function countToSend({ state, stop, balance, steps }: Summary): number {
+  if (state === 'finished' || stop?.reason === 'abandoned') return 0;
+  return balance.unprocessed - sumOf(steps.flatMap(({ notSent = {} }) => Object.values(notSent)));
+}
+
+function formatToSend(rows: number, directory: string, screen: Screen): string {
+  if (rows === 0) return '';
+  const so = `The run is not at its end: ${countOf(rows, 'row')} of it ${rows === 1 ? 'is' : 'are'} sent once it is resumed, as by the next volley run. To let it go before that:`;
+  return `${formatParagraph(so, screen)}  ${escapeText(showCommand(screen, 'abandon', showPath(screen, directory)))}\n`;
+}
 
 /** Messages of the steps that are accepted still (sent, refused by the service, or not asked for), or in doubt, as the run stands then. */
 function countLeft({ steps }: Summary, waiting: readonly WaitingStep[]): { kept: number; inDoubt: number } {

@@ -124,6 +124,22 @@ test('of a job the newest run is taken back: where the service holds messages of
   expect(await workspace.told('cancel', run)).toMatchObject({ cancelled: 30, others: [] });
 });
 
+test('of a run that is not at its end cancel says how many rows the next run sends, and what lets it go', async () => {
+  const workspace = await aScheduledJob(people(30), { kind: 'status-401', nth: 2 });
+  const { directory } = (await workspace.run()).summary;
+  workspace.setFaults();
+  const { stdout } = await workspace.volley('cancel', 'job.yaml', '--no-json');
+  expect(stdout.replace(/\s+/g, ' ')).toMatch(
+    /10 messages taken back .* 20 rows of it are sent once it is resumed.* abandon out/,
+  );
+  expect(await workspace.told('cancel', directory)).toMatchObject({ toSend: 20 });
+
+  expect((await workspace.volley('abandon', directory)).code).toBe(0);
+  expect(await workspace.told('cancel', directory)).toMatchObject({ toSend: 0 });
+  expect((await workspace.told('run', 'job.yaml')).state).toBe('nothing-new');
+  expect(await numbers(workspace, false)).toEqual([]);
+});
+
 test('of a run that stopped and was let go abandon names what the service holds, prune leaves it, and cancel takes it back', async () => {
   const workspace = await aScheduledJob(people(30), { kind: 'status-401', nth: 2 });
   const { directory } = (await workspace.run()).summary;
