@@ -82,4 +82,20 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     title:
       'a job of every day whose export comes once more, with a row added, sends to those who had nothing that day; the next day to all',
   },
+  {
+    name: 'a run whose steps were taken out of the job is resumed without their keys',
+    file: 'src/verbs/run.ts',
+    find: 'const place = { directory, waits: wait, standsBy, listAreas };',
+    replace: 'const place = { directory, waits: wait, standsBy, ...(file === undefined && { listAreas }) };',
+    tests: ['test/e2e/changed-job.test.ts'],
+    title: 'a run whose steps were taken out of the job is brought to its end with their keys',
+  },
+  {
+    name: 'what the service holds of other runs is not said by cancel',
+    file: 'src/registry/waiting-messages.ts',
+    find: 'if (waiting !== undefined) found.push(waiting);',
+    replace: 'if (waiting?.messages === 0) found.push(waiting);',
+    tests: ['test/e2e/cancel.test.ts'],
+    title: 'of a job the newest run is taken back: where the service holds messages of others',
+  },
 ];
