@@ -27,10 +27,15 @@ export async function readWaiting(
   const held = plan.testOf === undefined ? listHeld(plan.job, nowMs) : [];
   if (held.length === 0) return undefined;
   const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
-  const messages = sumOf(held.map(({ number }) => state.step(number).settledRows.accepted));
-  const last = held.findLast(({ number }) => state.step(number).settledRows.accepted > 0);
-  if (last === undefined) return undefined;
-  const said = `the service holds ${countOf(messages, 'message')} until ${formatTime(last.at)}`;
+  const waiting = held.flatMap(({ number, at }) => {
+    const { accepted } = state.step(number).settledRows;
+    return accepted > 0 ? [{ accepted, until: formatTime(at) }] : [];
+  });
+  const [first, last] = [waiting[0], waiting.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  const messages = sumOf(waiting.map(({ accepted }) => accepted));
+  const until = first.until === last.until ? '' : `, the first of them until ${first.until}, the last`;
+  const said = `the service holds ${countOf(messages, 'message')}${until} until ${last.until}`;
   return { run: plan.id, directory, messages, said };
 }
 

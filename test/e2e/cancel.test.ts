@@ -124,6 +124,23 @@ test('of a job the newest run is taken back: where the service holds messages of
   expect(await workspace.told('cancel', run)).toMatchObject({ cancelled: 30, others: [] });
 });
 
+test('of messages that wait for several times the first and the last are said', async () => {
+  const at = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+  const steps = [2, 1].map((days) =>
+    anSmsStep({ template: { source: 'ACME', text: `{{ name }} ${days}`, scheduled: at(days) } }),
+  );
+  const workspace = await aJobFor(people(2), { steps });
+  const { plan } = (await workspace.run()).summary;
+  workspace.change();
+  workspace.write('people.csv', people(1, 101));
+  await workspace.run();
+  const { error } = await workspace.refused('cancel', 'job.yaml');
+  const said =
+    / the service holds 4 messages, the first of them until (\d+ \w+ \d+) at [^,]+, the last until (\d+ \w+ \d+) at /;
+  const [, first = '', last = ''] = said.exec(error.hint ?? '') ?? [];
+  expect([error.hint?.startsWith(`Of run ${plan} `), Date.parse(last) - Date.parse(first)]).toEqual([true, 86_400_000]);
+});
+
 test('of a run that is not at its end cancel says how many rows the next run sends, and what lets it go', async () => {
   const workspace = await aScheduledJob(people(30), { kind: 'status-401', nth: 2 });
   const { directory } = (await workspace.run()).summary;
