@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { InternalError } from '../domain/errors.js';
 import type { IntentEntry, JournalEntry, OutcomeEntry, RequestKey } from '../journal/entry-format.js';
-import { halvesOf } from '../journal/replay.js';
+import { addEnded, halvesOf, noRows } from '../journal/replay.js';
 import type { Clock } from '../ports/clock.js';
 import { ageMs, NEVER, readMoment } from '../ports/clock.js';
 import type { Journal } from '../run/run-deps.js';
@@ -43,6 +43,8 @@ export class HeldParts implements PartSource, Journal, Held {
   readonly #clock: Clock;
   readonly #key: WorkerKey;
   readonly #claimAtOnce: () => number;
+  /** Of the rows that it has settled: for the process that watches the worker. */
+  readonly settledRows = noRows();
   readonly #held = new Map<string, HeldPart>();
   readonly #ready: PartToSend[] = [];
   readonly #commit: GroupCommit<Pending>;
@@ -139,6 +141,7 @@ export class HeldParts implements PartSource, Journal, Held {
     for (const half of halves)
       this.#held.set(nameOfPart(half), { ...toHalf(half), step, request, attempt: 0, nonce: '' });
     await this.#commit.add({ entry: end, isRefused: false });
+    addEnded(this.settledRows, result, held);
     // Not before: a claim that overtakes it would bring the part again.
     if (result.kind !== 'again') this.#held.delete(nameOfPart({ step, request, part }));
   }

@@ -107,7 +107,7 @@ class StepLeader {
     this.#reader = reader;
     this.#rate = new Rate(context.step.limits);
     this.#rows = new StepTally(context, new StepNotices(context.deps, context.planned));
-    this.#withheld = new WithheldParts(context, reader, this.#rows);
+    this.#withheld = new WithheldParts(context, reader);
     const giveUpAfterMs = context.service.giveUpAfterSeconds * 1000 + lead.leaseMs;
     this.#judge = new ServiceJudge({ ...context.deps, ...context.step.limits, giveUpAfterMs });
     const open = [...context.progress.open.values()];
@@ -255,7 +255,6 @@ class StepLeader {
       // In one line: its worker has both.
       return [{ ...outcome, result: { ...result, areHalvesInFlight: true } }];
     }
-    if (result.kind === 'settled') this.#rows.add(result.outcomes);
     return [outcome];
   }
 

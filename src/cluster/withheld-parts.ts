@@ -3,7 +3,6 @@ import type { PartToSend, RequestReader } from '../run/send/request-reader.js';
 import type { StepContext } from '../run/send/send-context.js';
 import { judgeWithheld, withhold } from '../run/send/withhold.js';
 import { StepNotices } from '../run/step-notices.js';
-import type { StepTally } from '../run/step-tally.js';
 
 /**
  * The rows of a led step that may not be sent any more: what workers get was looked at before, and is taken back from them when
@@ -13,15 +12,13 @@ export class WithheldParts {
   failure: unknown;
   readonly #context: StepContext;
   readonly #reader: RequestReader;
-  readonly #rows: StepTally;
   readonly #notices: StepNotices;
   /** Of what withholds, when what is handed over was last looked at. */
   #version: number | undefined;
 
-  constructor(context: StepContext, reader: RequestReader, rows: StepTally) {
+  constructor(context: StepContext, reader: RequestReader) {
     this.#context = context;
     this.#reader = reader;
-    this.#rows = rows;
     this.#notices = new StepNotices(context.deps, context.planned);
   }
 
@@ -29,10 +26,7 @@ export class WithheldParts {
   async withhold(part: PartToSend): Promise<readonly OpenRequest[] | undefined> {
     const withheld = await withhold(part, this.#context).catch((error: unknown) => this.#fail(error));
     if (withheld === undefined) return undefined;
-    for (const { verdict, count } of withheld.verdicts) {
-      this.#rows.addNotSent(count);
-      this.#notices.noteWithheld(count, verdict);
-    }
+    for (const { verdict, count } of withheld.verdicts) this.#notices.noteWithheld(count, verdict);
     return withheld.left.map(({ open }) => open);
   }
 

@@ -1,5 +1,4 @@
 import { rowStepOf } from '../job/job.js';
-import type { RowCounts } from '../journal/entry-format.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RunDeps, SendDeps } from '../run/run-deps.js';
 import type { RunEvent } from '../run/run-event.js';
@@ -20,8 +19,6 @@ export type WorkEvent =
   | { readonly type: 'idle'; readonly waits: boolean }
   /** What follows is of this step of a job. */
   | { readonly type: 'step'; readonly job: string; readonly step: number; readonly kind: string };
-
-const NOTHING_SETTLED: RowCounts = { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 };
 
 /** As many as there are slots, and where these are few as many more: the others wait for what a dead worker had claimed. */
 const CLAIMED_AT_ONCE = 8;
@@ -64,7 +61,7 @@ export async function workOnRun(
       ...{ planId: run.run, kind: kind.forRun?.() ?? kind, step, provisionedIds: run.provisionedIds },
       ...{ service: job.service, deps, journal: held, lock: held, stop },
       planned: { number: run.step, kind: step.kind, counts: { planned: 0 } },
-      progress: { settledRows: NOTHING_SETTLED },
+      progress: held,
       maxFailedPercent: job.guards.maxFailedPercent,
       ...{ before, onAway },
     },

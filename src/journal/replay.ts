@@ -1,10 +1,11 @@
-import type { NotSent, RowOutcomes, Verdict } from '../domain/row.js';
+import type { Verdict } from '../domain/row.js';
 import type { NotSentCode } from '../domain/row-codes.js';
 import type {
   CloseEntry,
   IntentEntry,
   JournalEntry,
   OpenEntry,
+  PartResult,
   RequestKey,
   RetryEntry,
   RowCounts,
@@ -267,12 +268,12 @@ export class RunState {
       for (const half of halvesOf(open)) progress.open.set(keyOf(half), { ...half, isInFlight });
       return;
     }
-    const ended =
-      entry.result.kind === 'given-up'
-        ? giveUp(entry.result.verdict, open, progress)
-        : countRows(entry.result.outcomes);
-    addRows(progress.settledRows, ended);
-    addRows(progress.stage.rows, ended);
+    if (entry.result.kind === 'given-up') {
+      const { code } = entry.result.verdict;
+      progress.givenUpRows[code] = (progress.givenUpRows[code] ?? 0) + open.rows[1];
+    }
+    addEnded(progress.settledRows, entry.result, open);
+    addEnded(progress.stage.rows, entry.result, open);
     progress.stage.lastOutcomeAt = entry.at;
   }
 }
@@ -296,7 +297,7 @@ export function countSettledRequests({ nextRequest, begunAhead, open }: StepProg
   return nextRequest - 1 + begunAhead.size - new Set([...open.values()].map(({ request }) => request)).size;
 }
 
-function noRows(): RowCounts {
+export function noRows(): RowCounts {
   return { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 };
 }
 
@@ -304,8 +305,15 @@ function beginStage(passed: number): StageProgress {
   return { rows: noRows(), lastOutcomeAt: 0, passed, waiting: null };
 }
 
-function addRows(counts: RowCounts, more: RowCounts): void {
-  for (const status of Object.keys(more) as (keyof RowCounts)[]) counts[status] += more[status];
+/** Adds the rows of a request, or of a part of one, that its outcome settles. */
+export function addEnded(counts: RowCounts, result: PartResult, { rows }: Pick<OpenRequest, 'rows'>): void {
+  if (result.kind === 'given-up') counts['not-sent'] += rows[1];
+  if (result.kind !== 'settled') return;
+  const { verdicts, rows: settled } = result.outcomes;
+  for (const [index] of settled) {
+    const verdict = verdicts[index];
+    if (verdict !== undefined) counts[verdict.status] += 1;
+  }
 }
 
 export function keyOf(key: RequestKey): string {
@@ -330,18 +338,4 @@ function settleRows({ from, verdicts, rows }: SettleEntry, counts: RowCounts): v
     counts[from ?? 'in-doubt'] -= 1;
     counts[verdict.status] += 1;
   }
-}
-
-function giveUp({ code }: NotSent, { rows: [, count] }: OpenRequest, progress: StepProgress): RowCounts {
-  progress.givenUpRows[code] = (progress.givenUpRows[code] ?? 0) + count;
-  return { ...noRows(), 'not-sent': count };
-}
-
-function countRows(outcomes: RowOutcomes): RowCounts {
-  const counts = noRows();
-  for (const [index] of outcomes.rows) {
-    const verdict = outcomes.verdicts[index];
-    if (verdict !== undefined) counts[verdict.status] += 1;
-  }
-  return counts;
 }

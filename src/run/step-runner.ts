@@ -131,7 +131,6 @@ export class StepRunner {
   }
 
   #countWithheld(verdict: NotSent, count: number): void {
-    this.#rows.addNotSent(count);
     this.#notices.noteWithheld(count, verdict);
     this.#rows.report();
   }
@@ -240,7 +239,6 @@ export class StepRunner {
 
   #count(outcomes: RowOutcomes): void {
     const { rows, verdicts } = outcomes;
-    this.#rows.add(outcomes);
     this.#caution.noteAnswered(rows.filter(([index]) => verdicts[index]?.status !== 'in-doubt').length);
     this.#noteInDoubt(outcomes);
     this.#rows.report();
