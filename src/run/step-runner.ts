@@ -229,18 +229,11 @@ export class StepRunner {
     this.#noteBad(decision, clearance);
   }
 
-  #noteInDoubt({ rows, verdicts }: RowOutcomes): void {
-    const at = verdicts.findIndex(({ status }) => status === 'in-doubt');
-    const verdict = verdicts[at];
-    if (verdict === undefined) return;
-    const count = rows.reduce((sum, [index]) => sum + (verdicts[index]?.status === 'in-doubt' ? 1 : 0), 0);
-    this.#notices.noteInDoubt(count, verdict);
-  }
-
-  #count(outcomes: RowOutcomes): void {
-    const { rows, verdicts } = outcomes;
-    this.#caution.noteAnswered(rows.filter(([index]) => verdicts[index]?.status !== 'in-doubt').length);
-    this.#noteInDoubt(outcomes);
+  #count({ rows, verdicts }: RowOutcomes): void {
+    const inDoubt = rows.filter(([index]) => verdicts[index]?.status === 'in-doubt').length;
+    this.#caution.noteAnswered(rows.length - inDoubt);
+    const doubt = verdicts.find(({ status }) => status === 'in-doubt');
+    if (doubt !== undefined) this.#notices.noteInDoubt(inDoubt, doubt);
     this.#rows.report();
     this.#rows.guard();
   }
