@@ -13,7 +13,7 @@ import { writeRunReport } from '../registry/write-run-report.js';
 import { checkNames } from '../report/name-check.js';
 import type { Summary } from '../report/summary.js';
 import type { Files } from '../storage/files.js';
-import { isLockLost, type Lock } from '../storage/lock.js';
+import type { Lock } from '../storage/lock.js';
 import { LEASE_MS, OwnerWatch } from '../storage/lock-file.js';
 import type { Context } from './context.js';
 import { lockDepsOf } from './env.js';
@@ -73,7 +73,7 @@ async function standBy(
   let awaited = '';
   for (;;) {
     const lock = await acquire(watch).catch((error: unknown) => {
-      if (!isLockLost(error)) throw error;
+      if (!(error instanceof UserError) || error.code !== 'lock-held') throw error;
     });
     const who = describeOwner(watch);
     if (lock !== undefined) {

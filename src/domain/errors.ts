@@ -16,7 +16,7 @@ export const USER_ERRORS = {
   'plan-mismatch': '`--confirm` names another plan, or another number',
   'not-confirmed': 'the person at the terminal did not confirm what would be sent',
   'plan-damaged': 'a file of the plan is missing or changed',
-  'registry-mismatch': 'the output directory was copied, put back from a backup, or cut',
+  'registry-mismatch': 'the output directory was copied, put back from a backup, cut, or taken away in mid-run',
   guard: 'a guard of the job stopped it',
   'lock-held': 'another process works on the job',
   interrupted: 'a signal arrived',

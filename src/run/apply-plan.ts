@@ -206,7 +206,7 @@ function assertTimes({ directory, plan, job }: ApplyPlanOptions, state: RunState
 
 function isFinal(error: unknown): boolean {
   if (error instanceof InternalError) return error.code === 'write-failed';
-  return isLockLost(error) || (error instanceof UserError && error.code === 'registry-mismatch');
+  return isLockLost(error);
 }
 
 function stepOf(steps: readonly Step[], { number, kind }: PlannedStep): Step {

@@ -131,6 +131,8 @@ function holdLock(
   let renewed = own.taken;
   let isWriting = false;
   let isLost = false;
+  /** No owner's file stands there any more: not another has the job, its directory is gone. */
+  let isGone = false;
   const pad = new NotePad(deps.files, path);
   let { known } = own.before;
   /** One that has not found the job as it was left leaves no trace. */
@@ -138,6 +140,11 @@ function holdLock(
 
   const assertFresh = () => {
     if (isLost || ageMs(deps.clock, renewed) > LEASE_MS - SAFETY_MS) throw lostLock();
+  };
+  const lostLock = () => (isGone ? describeGone(own.directory) : describeLost());
+  const lose = async () => {
+    isGone = (await readHighest(deps, own.directory)) === undefined;
+    isLost = true;
   };
   /** Whether our file exists, and none of a higher epoch. */
   const isHighest = async () => {
@@ -151,7 +158,7 @@ function holdLock(
   const assertHeld = coalesce(async () => {
     assertFresh();
     // During a write our file proves nothing: it may have been removed, and recreated just now.
-    if (!(await (isWriting ? isHighest() : isStanding()))) isLost = true;
+    if (!(await (isWriting ? isHighest() : isStanding()))) await lose();
     assertFresh();
   });
 
@@ -216,7 +223,7 @@ function holdLock(
       known = { ...known, [key]: noted };
       if (!isAttested || isLost) return;
       await inTurn(async () => {
-        if (!(await pad.write(known))) isLost = true;
+        if (!(await pad.write(known))) await lose();
       });
     },
     release: async () => {
@@ -237,19 +244,30 @@ function isSameOwner(file: Owner, owner: Owner): boolean {
   return file.host === owner.host && file.pid === owner.pid && file.instance === owner.instance;
 }
 
-/** Whether a run ended because it no longer holds its job. */
+/** Whether a run ended because it no longer holds its job, or the job's directory is not what it was. */
 export function isLockLost(error: unknown): boolean {
-  return error instanceof UserError && error.code === 'lock-held';
+  return error instanceof UserError && (error.code === 'lock-held' || error.code === 'registry-mismatch');
 }
 
 function describeTakeover(path: string): UserError {
   return new UserError('lock-held', `Cannot run this job: another process has just started it (${path})`);
 }
 
-function lostLock(): UserError {
+function describeLost(): UserError {
   return new UserError('lock-held', 'Cannot continue: this process lost its lock on the job, nothing more is sent', {
     hint: 'It was paused, or could not write to its disk, for longer than its lock lasts, or the clock was set ahead. Run the same command to resume.',
   });
+}
+
+/** The same command would find no memory of what was sent, and send it again: a person must look. */
+function describeGone(directory: string): UserError {
+  return new UserError(
+    'registry-mismatch',
+    `Cannot continue: ${directory} is gone, or its lock file, nothing more is sent`,
+    {
+      hint: 'It was moved, removed or unmounted. Put it back before the job runs again: to whom it has sent stands there, and it would send to them again.',
+    },
+  );
 }
 
 function assertFree(current: LockFile, leftMs: number): void {

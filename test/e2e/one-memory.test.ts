@@ -59,6 +59,25 @@ async function aRunWithBackup(pathOf: (workspace: Workspace) => string): Promise
   return workspace;
 }
 
+test('a directory that is taken away in mid-run ends the run with 4: the same command would send all of it again', async () => {
+  const workspace = await aJobFor(people(100), {}, { kind: 'latency', delayMs: 500, nth: 3 });
+  const running = workspace.run();
+  await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBeGreaterThanOrEqual(3);
+  renameSync(workspace.path('out'), workspace.path('elsewhere'));
+  const { code, stdout } = await running;
+  expect(code).toBe(4);
+  expect(JSON.parse(stdout).error).toMatchObject({
+    code: 'registry-mismatch',
+    message: expect.stringContaining('is gone, or its lock file'),
+    hint: expect.stringContaining('Put it back before the job runs again'),
+  });
+
+  renameSync(workspace.path('elsewhere'), workspace.path('out'));
+  const { summary } = await workspace.run();
+  expect(summary.balance).toMatchObject({ read: 100, unprocessed: 0 });
+  await expectEachOnce(workspace);
+});
+
 describe('a directory that is not as volley left it', () => {
   test('is refused where the whole output was copied; the original resumes', async () => {
     const { workspace } = await aStoppedRun();

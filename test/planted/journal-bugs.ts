@@ -64,7 +64,7 @@ export const JOURNAL_BUGS: readonly PlantedBug[] = [
   {
     name: 'the lock is not asked for before a request',
     file: 'src/storage/lock.ts',
-    find: '    if (!(await (isWriting ? isHighest() : isStanding()))) isLost = true;\n',
+    find: '    if (!(await (isWriting ? isHighest() : isStanding()))) await lose();\n',
     replace: '    void isStanding;\n',
     tests: ['test/storage/lock.test.ts'],
   },

@@ -234,8 +234,9 @@ describe('holding the lock', () => {
     const job = aJobDirectory();
     const lock = await job.take();
     await job.files.remove(pathOf(1));
-    await expect(lock.assertHeld()).rejects.toMatchObject(LOST);
-    expect(() => lock.assertFresh()).toThrow(expect.objectContaining(LOST));
+    const gone = { code: 'registry-mismatch', message: expect.stringContaining('is gone, or its lock file') };
+    await expect(lock.assertHeld()).rejects.toMatchObject(gone);
+    expect(() => lock.assertFresh()).toThrow(expect.objectContaining(gone));
   });
 
   test('outlives one renewal that fails, and ends when none succeeds', async () => {
