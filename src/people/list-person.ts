@@ -36,10 +36,10 @@ export interface MessageToPerson {
   readonly text: string | undefined;
 }
 
-/** All messages to a number that the memory of a job knows of, the latest first. */
+/** All messages to a number that the memory of a job knows of, the latest first. `sinceMs`: of runs alone that sent something since. */
 export async function listMessagesTo(
   number: number,
-  { job, jobDirectory, nowMs }: { job: Job; jobDirectory: string; nowMs: number },
+  { job, jobDirectory, nowMs, sinceMs = 0 }: { job: Job; jobDirectory: string; nowMs: number; sinceMs?: number },
   files: Files,
 ): Promise<MessageToPerson[]> {
   const directory = peopleDirectoryOf(job, jobDirectory);
@@ -47,7 +47,7 @@ export async function listMessagesTo(
   const person = personOf(number);
   const { key, heads } = await readPeopleHeads(files, directory);
   const found: MessageToPerson[] = [];
-  for (const { path, head } of heads) {
+  for (const { path, head } of heads.filter((each) => each.head.sentAt >= sinceMs)) {
     const places: { at: number; state: PersonState }[] = [];
     let next = 0;
     const add = (each: number, _text: number, state: PersonState) => {

@@ -10,6 +10,7 @@ import { formatTime } from '../domain/stated-time.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { namesOfOptOuts } from '../job/resolve-job.js';
+import { LONGEST_HELD_MS } from '../kinds/schedule.js';
 import { OptOutFile } from '../listen/opt-out-file.js';
 import { maskNumber } from '../normalize/mask.js';
 import { normalizeNumber } from '../normalize/number/number.js';
@@ -108,7 +109,9 @@ async function listWaiting(
   { job, env }: { job: Job; env: Context['env'] },
 ): Promise<MessageToPerson[]> {
   try {
-    const known = { job, jobDirectory: jobDirectoryOf(job), nowMs: env.clock.now() };
+    const nowMs = env.clock.now();
+    // Many people may opt out one by one, and the memory may know of years.
+    const known = { job, jobDirectory: jobDirectoryOf(job), nowMs, sinceMs: nowMs - LONGEST_HELD_MS };
     return (await listMessagesTo(number, known, env.files)).filter(({ scheduled }) => scheduled !== null);
   } catch (error) {
     if (error instanceof UserError) return [];
