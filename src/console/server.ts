@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Context } from '../command/context.js';
+import { describeDisk, findDiskError } from '../command/disk-error.js';
 import { showCommand } from '../command/screen.js';
 import { UserError } from '../domain/errors.js';
 import { isObject } from '../domain/is-object.js';
@@ -118,8 +119,9 @@ export async function startConsole(
       return sendPage(reply, refusedPage(409, 'There is a problem', said));
     }
     context.log.error(`the console could not answer: ${error instanceof Error ? error.message : String(error)}`);
-    const said = 'What went wrong is in the log of the console. Nothing was sent by this page.';
-    return sendPage(reply, refusedPage(500, 'This did not work', said));
+    const disk = findDiskError(error);
+    const why = disk === undefined ? 'What went wrong is in the log of the console' : describeDisk(disk).message;
+    return sendPage(reply, refusedPage(500, 'This did not work', `${why}. Nothing was sent by this page.`));
   });
   app.setNotFoundHandler(async (_request, reply) => sendPage(reply, NOT_FOUND));
 

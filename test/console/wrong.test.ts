@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { renderWrong, wrongOf } from '../../src/console/pages/wrong.js';
 import { UserError } from '../../src/domain/errors.js';
 import { parseJob } from '../../src/job/load.js';
-import { textOf } from './a-console.js';
+import { nodeFiles } from '../../src/storage/files.js';
+import { expectSaid, openAConsole, textOf } from './a-console.js';
 
 /** What a page says of a job with this step, at its field where one is named. */
 function say(job: string, field?: string): string[] {
@@ -67,5 +68,26 @@ describe('what is wrong, as a page says it', () => {
       /steps\[\d+\]\.(?:template\.(?:text|source|scheduled)|window|ramp|input|destination|suppress)\b|\bvolley [a-z]/;
     expect(said.length).toBeGreaterThan(50);
     expect(said.filter((each) => known.test(each))).toEqual([]);
+  });
+});
+
+describe('a disk that does not take what a page writes', () => {
+  const console = openAConsole();
+
+  test('is named on the page, in the words of the system', async () => {
+    console.write('campaigns', 'a file, where a directory should be');
+    const answer = await console.post('/new', { name: 'sale' });
+    rmSync(join(console.directory, 'campaigns'));
+    expectSaid(answer, 500, 'campaigns');
+    expectSaid(answer, 500, 'Nothing was sent by this page.');
+    expect(textOf(answer)).not.toContain('in the log of the console');
+  });
+
+  test('keeps no one from the list of campaigns', async () => {
+    await console.post('/new', { name: 'sale' });
+    const full = vi.spyOn(nodeFiles, 'writeWhole').mockRejectedValue(new Error('ENOSPC: no space left on device'));
+    onTestFinished(() => full.mockRestore());
+    expectSaid(await console.ask('/'), 200, 'sale');
+    expect(full).toHaveBeenCalledOnce();
   });
 });

@@ -155,8 +155,9 @@ export class HomeDesk extends Desk {
       }),
     );
     const atRest = entries.filter(({ progress }) => progress !== 'sending');
+    // A full disk keeps no one from the list: it is only read anew each time.
     if (atRest.length !== known.size || atRest.some((each) => known.get(each.name) !== each))
-      await this.files.writeWhole(path, JSON.stringify(atRest));
+      await this.files.writeWhole(path, JSON.stringify(atRest)).catch(() => {});
     return entries;
   }
 
