@@ -138,7 +138,8 @@ async function noteChange(
   if (before.where !== now.where && !isRetried) {
     const rows = (await readSummary(files, directory))?.steps[index]?.skips.filtered ?? 0;
     const so = `${countOf(rows, 'row')} of it ${rows === 1 ? 'was' : 'were'} filtered, by another where`;
-    if (rows > 0) return { reason: `was taken by run ${plan.id}: ${so}`, rest: { directory, next: 'filtered' } };
+    const rest = { directory, next: 'filtered', isAsPlanned: !isRetriedUnder(job, plan) } as const;
+    if (rows > 0) return { reason: `was taken by run ${plan.id}: ${so}`, rest };
   }
   const keys = listChangedKeys(plan.job, index, job);
   if (before.country !== now.country) keys.push('country');

@@ -204,6 +204,11 @@ export function nextOfRest(
   if (next === 'apply') return { what: 'send that plan', command: resumeCommand(directory, undefined, screen) };
   if (next === 'resume') return { what: 'resume that run', command: resumeCommand(directory, job, screen) };
   const only = next === 'cancelled' ? 'not-sent' : next;
+  if (isAsPlanned && next === 'filtered') {
+    const what =
+      'the job has other steps now: to send those rows, write a job file with the steps of that run and this where, and make a plan of them, with --job and that file added';
+    return createRetry(directory, {}, screen)(what, only);
+  }
   if (isAsPlanned) {
     const what = 'to send those rows as they were planned, since the job has other steps now, make a plan of them';
     return createRetry(directory, {}, screen)(what, only);

@@ -51,6 +51,21 @@ test('whom another where lets in is named where the file is not sent again, with
   expect(await idle()).not.toContain('--only filtered');
 });
 
+test('whom another where lets in, in a job that has other steps by now, is sent to by a job file with the steps of the run, as is said', async () => {
+  const where = (named: object) => anSmsStep({ input: { files: 'people.csv', where: named } });
+  const workspace = await aJobFor(people(4), { steps: [where({ name: { not: ['P1', 'P2'] } })] });
+  await workspace.run();
+  const all = where({ name: 'present' });
+  workspace.change({ steps: [all, anSmsStep({ input: { files: 'people.csv' }, template: A_TEXT })] });
+  const stdout = (await workspace.volley('plan', 'job.yaml', '--no-json')).stdout.replace(/\s+/g, ' ');
+  expect(stdout).not.toContain('--again');
+  const advice = / a job file with the steps of that run .* retry (\S+) --only filtered /.exec(stdout);
+
+  workspace.change({ steps: [all] }, 'rest.yaml');
+  expect((await workspace.resend(advice?.[1] ?? '', 'filtered', '--job', 'rest.yaml')).code).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(4));
+});
+
 test('a run that is resumed after its text was corrected says that the planned one is sent, and how the corrected one is', async () => {
   const workspace = await aJobFor(people(30), {}, { kind: 'status-401', nth: 2 });
   await workspace.run();
