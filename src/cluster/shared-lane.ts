@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.js';
 import { LaneStopped, type PreSendCheck } from '../throttle/gate.js';
 import type { Lane, PassGate } from '../throttle/lane.js';
 import { LaneSlots } from '../throttle/lane-slots.js';
-import { type Cost, Rate } from '../throttle/rate.js';
+import { type Cost, leastShareOf, Rate } from '../throttle/rate.js';
 import { type LaneReach, LaneWatch } from './lane-watch.js';
 import type { BookedTurns, LaneStore, TurnsAsked } from './store.js';
 
@@ -21,8 +21,6 @@ const BLOCK_MS = 10;
 /** Around the time after which the store says to ask again, as long before the turn itself; and how much sooner, at least. */
 const LATER_MS = 15;
 const SOONER_MS = 75;
-const LEAST_SHARE = 1 / 64;
-const LEAST_REQUESTS_PER_SECOND = 0.1;
 
 /** When a request may leave, by this process's monotonic clock. */
 interface Turn {
@@ -146,7 +144,7 @@ export function createSharedLane(options: {
       slackMs: isKnown ? uncertaintyMs + latenessMs : 0,
       leadMs: delayMs + preparationMs,
       ...said,
-      leastShare: Math.min(1, Math.max(LEAST_SHARE, LEAST_REQUESTS_PER_SECOND / limits.requestsPerSecond)),
+      leastShare: leastShareOf(limits),
     };
     Object.assign(said, { slowed: false, succeeded: false, pauseMs: 0 });
     const booked = await store.book(name, asked);

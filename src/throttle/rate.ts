@@ -44,7 +44,7 @@ export class Rate {
   /** Halves the rate. All refusals of requests that were sent before the last halving are one event, and so are those within a second. */
   slowDown(nowMs: number): void {
     if (!this.#sentSinceSlowed || nowMs - this.#slowedAtMs < SECOND_MS) return;
-    this.#share = Math.max(this.#share / 2, this.#leastShare());
+    this.#share = Math.max(this.#share / 2, leastShareOf(this.#limits));
     this.#slowedAtMs = nowMs;
     this.#succeededAtMs = nowMs;
     this.#sentSinceSlowed = false;
@@ -60,8 +60,9 @@ export class Rate {
     this.#succeededAtMs = nowMs;
     this.#share = Math.min(1, this.#share + (RECOVERY_PER_SECOND * elapsedMs) / SECOND_MS);
   }
+}
 
-  #leastShare(): number {
-    return Math.min(1, Math.max(LEAST_SHARE, LEAST_REQUESTS_PER_SECOND / this.#limits.requestsPerSecond));
-  }
+/** What slowdowns leave of the limits at least. */
+export function leastShareOf({ requestsPerSecond }: Limits): number {
+  return Math.min(1, Math.max(LEAST_SHARE, LEAST_REQUESTS_PER_SECOND / requestsPerSecond));
 }
