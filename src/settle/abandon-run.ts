@@ -1,4 +1,5 @@
 import { UserError } from '../domain/errors.js';
+import type { RunState } from '../journal/replay.js';
 import type { Act } from '../plan/format/run-record.js';
 import { appendToRun, endInFlight } from '../registry/append-to-run.js';
 import type { OwnedRun } from '../registry/registry.js';
@@ -14,11 +15,10 @@ import type { Ports } from '../storage/lock-file.js';
  *
  * The same again continues from where it was. What it took and claimed stays its own: `volley retry` gives what it did not send to another
  * plan. One that was never begun, and retries nothing, took nothing: its files are planned anew, with the rows that were re-imported by them.
- * The caller writes the outputs.
+ * The caller has asked `assertUnfinished`, and writes the outputs.
  */
 export async function abandonRun(run: OwnedRun, by: string, deps: Ports): Promise<void> {
   const { plan, lock, registry } = run;
-  await assertUnfinished(run, deps);
   const { abandoned = { at: deps.clock.now(), by } } = registry.state.recordOf(plan.id);
   await registry.note(plan.id, { abandoned });
   await lock.assertHeld();
@@ -31,15 +31,15 @@ export function holdsRows({ plan, registry }: Pick<OwnedRun, 'plan' | 'registry'
   return isBegun || (plan.retryOf !== undefined && registry.state.claims.hasAll(plan));
 }
 
-/** Refuses a run that has nothing left to send, and a test, which no command resumes. */
-export async function assertUnfinished({ directory, plan }: OwnedRun, { files }: Ports): Promise<void> {
+/** The state of a run that is to be let go. Refuses one that has nothing left to send, and a test, which no command resumes. */
+export async function assertUnfinished({ directory, plan }: OwnedRun, { files }: Ports): Promise<RunState> {
   if (plan.testOf !== undefined) {
     throw new UserError('bad-plan', `Cannot abandon ${directory}: it is a test, expected a plan or a run`, {
       hint: 'It takes nothing of the job, and the job does not wait for it. One that was cut short is resumed by the same `volley test`.',
     });
   }
   const { state } = await readRunRows(files, { directory, plan });
-  if (!state.isFinished) return;
+  if (!state.isFinished) return state;
   throw new UserError('bad-plan', `Cannot abandon run ${plan.id}: it is finished, so nothing of it is left to send`, {
     hint: 'Messages that wait at the service for their time: volley cancel. Its rows on this disk: volley prune.',
   });

@@ -46,8 +46,8 @@ async function letGo(
   const { env, log } = context;
   const { files, clock } = env;
   const { plan } = run;
-  await assertUnfinished(run, env);
-  await awaitWorkers((await readRunRows(files, run)).state, { clock, onNotice: (notice) => log.warn(notice) });
+  const led = await assertUnfinished(run, env);
+  await awaitWorkers(led, { clock, onNotice: (notice) => log.warn(notice) });
   await abandonRun(run, namePerson(context), env);
   const { state } = await readRunRows(files, run);
   for (const { campaign, did, missing } of listUnrestored(plan.job.steps, (number) => mayHaveActed(state, number))) {
