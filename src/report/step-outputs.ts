@@ -46,11 +46,7 @@ export class StepOutputs {
   readonly #planned: PlannedStep;
   readonly #writers: Readonly<Record<Output, OutputWriter>>;
   readonly #balance = emptyBalance();
-  readonly #reasons = {
-    rejections: new ReasonTally(),
-    'in-doubt': new ReasonTally(),
-    unprocessed: new ReasonTally(),
-  } satisfies Record<ExplainedOutput, ReasonTally>;
+  readonly #reasons = forEachExplained(() => new ReasonTally());
 
   static async create(
     files: Files,
@@ -122,12 +118,7 @@ export class StepOutputs {
       await this.#writers[output].file.finish();
       names[output] = this.#writers[output].name;
     }
-    const { rejections, 'in-doubt': inDoubt, unprocessed } = this.#reasons;
-    const codes = {
-      rejections: rejections.counts(),
-      'in-doubt': inDoubt.counts(),
-      unprocessed: unprocessed.counts(),
-    };
+    const codes = forEachExplained((output) => this.#reasons[output].counts());
     const reasons = EXPLAINED_OUTPUTS.flatMap((output) =>
       this.#reasons[output].list().map((each) => ({ output, ...each })),
     );
@@ -145,4 +136,8 @@ export class StepOutputs {
     if (row.cells.length === columns.length && map.every((column, index) => column === index)) return row.cells;
     return spreadCells(row.cells, map, columns.length);
   }
+}
+
+function forEachExplained<T>(make: (output: ExplainedOutput) => T): Record<ExplainedOutput, T> {
+  return Object.fromEntries(EXPLAINED_OUTPUTS.map((output) => [output, make(output)])) as Record<ExplainedOutput, T>;
 }

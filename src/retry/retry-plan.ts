@@ -28,9 +28,6 @@ import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 
-/** Part of the id, which stays the same for the same rows: not the format of plan.json. */
-const RETRY_ID_FORMAT = 3;
-
 interface RetryRequest extends PlanAt {
   readonly lock: Lock;
   readonly directories: RunDirectories;
@@ -68,11 +65,8 @@ export async function makePlanOf(
       if (sender === undefined) yield { ...row, from: formatRowId(id) };
     }
   };
-  const identity = JSON.stringify({
-    format: RETRY_ID_FORMAT,
-    run: plan.id,
-    rows: `${isOfLeftOut ? `${choice.only} ` : ''}${JSON.stringify(ranges)}`,
-  });
+  // The same for the same rows; those that were left out are counted on their own.
+  const identity = JSON.stringify({ retryOf: plan.id, leftOut: isOfLeftOut ? choice.only : undefined, ranges });
   const head = {
     id: planIdInstead(planIdOf(identity), (id) => rows.registry.isAbandoned(id)),
     occurrence: plan.occurrence,
