@@ -1,5 +1,8 @@
+import { dirname } from 'node:path';
 import { applyRunDirectory } from '../command/send-job.js';
 import { watchCommand } from '../observe/watch-command.js';
+import { readRegistry } from '../registry/open-registry.js';
+import { findSentAgain } from '../retry/claiming-plan.js';
 import { describeDone, readNextOfPlan } from './job-result.js';
 import { defineVerb, sending, theRun, whole, yes } from './verb.js';
 
@@ -24,6 +27,8 @@ export const apply = defineVerb({
     const { directory } = summary;
     const again = flags.ignoreChangedInputs === true ? ['--ignore-changed-inputs'] : [];
     const planned = plan.testOf && (await readNextOfPlan(context, { directory, plan, testedRun }));
-    return describeDone(done, plan.job, { planned, flags: again }, context);
+    const registry = await readRegistry(context.env.files, dirname(directory));
+    const sentAgain = findSentAgain(registry, plan, Date.parse(summary.startedAt ?? ''));
+    return describeDone(done, plan.job, { planned, flags: again, sentAgain }, context);
   },
 });

@@ -29,7 +29,7 @@ export interface Failed {
   readonly failure?: unknown;
 }
 
-interface Named extends Pick<NextStepView, 'flags'> {
+interface Named extends Pick<NextStepView, 'flags' | 'sentAgain'> {
   /** The job's file, where they did. */
   readonly path?: string | undefined;
   /** Of a test: what is to be done with the plan that it tested. */
@@ -90,10 +90,10 @@ export function describeFailed(
 function formatSummaries(
   summaries: readonly Summary[],
   { service, guards }: Job,
-  { path: job, planned, flags }: Named,
+  { path: job, ...named }: Named,
   { env, screen }: Context,
 ): string {
-  const about = { isSandbox: service.sandbox, requiresTest: guards.requireTest, job, planned, flags };
+  const about = { isSandbox: service.sandbox, requiresTest: guards.requireTest, job, ...named };
   const view = { ...about, nowMs: env.clock.now(), screen };
   return summaries.map((summary) => formatSummary(summary, view)).join('\n');
 }

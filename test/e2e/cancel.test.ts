@@ -264,5 +264,10 @@ test('what is taken back after --again has sent it is not said to be retried', a
   const { stdout } = await workspace.volley('cancel', summary.directory, '--no-json');
   expect(stdout).toContain(`run ${plan} has sent people.csv again since`);
   expect(stdout).not.toContain('volley retry');
+  for (const verb of ['apply', 'report', 'status']) {
+    const account = (await workspace.volley(verb, summary.directory, '--no-json')).stdout;
+    const next = account.slice(account.indexOf('Next: ')).replace(/\s+/g, ' ');
+    expect(next, verb).toContain(`run ${plan} has sent people.csv again since`);
+  }
   expect(await numbers(workspace, false)).toEqual(numbersOf(30));
 });
