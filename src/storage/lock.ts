@@ -278,7 +278,11 @@ function assertFree(current: LockFile, leftMs: number): void {
     });
   }
   const host = current.host.split('/')[0];
+  const ifGone =
+    leftMs > LEASE_MS
+      ? '`--standby` of run and apply takes over in about a minute, though its clock is ahead of this one'
+      : `the job is free in ${Math.ceil(leftMs / 1000)} s`;
   throw new UserError('lock-held', `Cannot run this job: process ${current.pid} on ${host} is running it`, {
-    hint: `Wait until it ends; if that process is gone, the job is free in ${Math.ceil(leftMs / 1000)} s.`,
+    hint: `Wait until it ends; if that process is gone, ${ifGone}.`,
   });
 }

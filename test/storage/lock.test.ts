@@ -86,6 +86,17 @@ describe('taking the lock', () => {
     expect((await job.take({ owner: { pid: 42 } })).epoch).toBe(2);
   });
 
+  test('of another host whose clock is far ahead is refused with the way that takes no notice of its clock', async () => {
+    const job = aJobDirectory();
+    const ahead = new FakeClock();
+    ahead.jump({ wallMs: 24 * 60 * LEASE_MS, steadyMs: 0 });
+    await job.take({ owner: { host: 'b', pid: 41 }, clock: ahead });
+    await expect(job.take({ owner: { pid: 42 } })).rejects.toMatchObject({
+      code: 'lock-held',
+      hint: expect.stringContaining('`--standby` of run and apply takes over'),
+    });
+  });
+
   test.each([
     ['torn', '{"host":"b","pi'],
     ['empty, as its taker died, or a disk was full, before it was written', ''],
