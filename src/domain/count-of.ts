@@ -39,6 +39,11 @@ export function sumOf(counts: Iterable<number>): number {
   return sum;
 }
 
+/** Counts one more, or so many, of a kind. */
+export function increment(counts: Map<string, number>, key: string, by = 1): void {
+  if (by > 0) counts.set(key, (counts.get(key) ?? 0) + by);
+}
+
 /** Counts by what they count, those of all parts together. */
 export function addCounts(parts: Iterable<Readonly<Record<string, number>>>): Record<string, number> {
   const sums: Record<string, number> = {};

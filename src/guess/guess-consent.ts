@@ -1,4 +1,4 @@
-import { sumOf } from '../domain/count-of.js';
+import { increment, sumOf } from '../domain/count-of.js';
 import { spellOut } from './header-words.js';
 import { listFilled, type SampledRows } from './sampled-rows.js';
 
@@ -65,7 +65,7 @@ function readValues(
 
 function countWords(cells: readonly string[], words: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const cell of cells) if (words.includes(cell)) counts.set(cell, (counts.get(cell) ?? 0) + 1);
+  for (const cell of cells) if (words.includes(cell)) increment(counts, cell);
   return counts;
 }
 

@@ -1,3 +1,4 @@
+import { increment } from '../domain/count-of.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { alpha2Codes } from '../normalize/country-names.js';
 import { acceptNumber } from '../normalize/number/number.js';
@@ -108,7 +109,7 @@ export function findMode(values: readonly string[]): string | undefined {
 
 function countByMost(values: readonly string[]): [value: string, count: number][] {
   const counts = new Map<string, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  for (const value of values) increment(counts, value);
   return [...counts].toSorted((a, b) => b[1] - a[1]);
 }
 

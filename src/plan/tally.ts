@@ -1,4 +1,4 @@
-import { countOf, format, sumOf } from '../domain/count-of.js';
+import { countOf, format, increment, sumOf } from '../domain/count-of.js';
 import type { Problem } from '../domain/errors.js';
 import { remember } from '../domain/is-object.js';
 import type { Rejection } from '../domain/row.js';
@@ -147,10 +147,6 @@ function countCharacters(counted: ReadonlyMap<string, number>): Record<string, n
     for (const name of nameCharacters(characters)) increment(counts, name, count);
   }
   return byCount(counts);
-}
-
-function increment(counts: Map<string, number>, key: string, by = 1): void {
-  if (by > 0) counts.set(key, (counts.get(key) ?? 0) + by);
 }
 
 function byCount(counts: Map<string, number>): Record<string, number> {

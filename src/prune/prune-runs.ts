@@ -140,16 +140,16 @@ function chooseRuns(runs: readonly PrunableRun[], { beforeMs, keepLast }: PruneC
     else if (run.need !== undefined) skipped.push({ run: run.plan.id, reason: run.need });
     else waiting.push(run);
   }
-  const claimants = new Claimants(runs);
+  const listClaimants = createClaimantLookup(runs);
   const chosen = new Set<PrunableRun>();
   for (let before = -1; before < chosen.size; ) {
     before = chosen.size;
-    const free = waiting.filter((run) => claimants.listOf(run).every((each) => chosen.has(each)));
+    const free = waiting.filter((run) => listClaimants(run).every((each) => chosen.has(each)));
     for (const run of free) chosen.add(run);
     waiting = waiting.filter((run) => !chosen.has(run));
   }
   for (const run of waiting) {
-    const claimant = claimants.listOf(run).find((each) => !chosen.has(each));
+    const claimant = listClaimants(run).find((each) => !chosen.has(each));
     skipped.push({ run: run.plan.id, reason: `plan ${claimant?.plan.id} has rows of it, and is not pruned` });
   }
   return { chosen, skipped, kept };
@@ -167,33 +167,28 @@ function explainDoubt(inDoubt: number | null = 0): string | undefined {
   return inDoubt > 0 ? `${countOf(inDoubt, 'row')} in doubt: see volley settle` : undefined;
 }
 
-/** Plans that have rows of a run, by retry, or by re-import of rows of its files; they are looked up, as a job may have thousands of runs. */
-class Claimants {
-  readonly #retries = new Map<string, PrunableRun[]>();
-  /** By the files whose rows came back. */
-  readonly #reimports = new Map<string, PrunableRun[]>();
-
-  constructor(runs: readonly PrunableRun[]) {
-    for (const run of runs) {
-      const { retryOf, steps } = run.plan;
-      if (retryOf !== undefined) remember(this.#retries, retryOf.run, (): PrunableRun[] => []).push(run);
-      const files = steps.flatMap(({ inputs }) => inputs.flatMap(({ fedFrom = [] }) => fedFrom));
-      for (const file of new Set(files)) remember(this.#reimports, file, (): PrunableRun[] => []).push(run);
-    }
+/**
+ * Gives the plans that have rows of a run, by retry, or by re-import of rows of its files; they are looked up, as a job may have thousands of
+ * runs. As long as they are needed themselves, also those that may have rows of it from its rejections, which it had from another: to send
+ * them they must show that it did not.
+ */
+function createClaimantLookup(runs: readonly PrunableRun[]): (of: PrunableRun) => PrunableRun[] {
+  const retries = new Map<string, PrunableRun[]>();
+  const byFile = new Map<string, PrunableRun[]>();
+  for (const run of runs) {
+    const { retryOf, steps } = run.plan;
+    if (retryOf !== undefined) remember(retries, retryOf.run, (): PrunableRun[] => []).push(run);
+    const files = steps.flatMap(({ inputs }) => inputs.flatMap(({ fedFrom = [] }) => fedFrom));
+    for (const file of new Set(files)) remember(byFile, file, (): PrunableRun[] => []).push(run);
   }
-
-  /**
-   * As long as they are needed themselves, also those that may have rows of it from its rejections, which it had from another: to send them
-   * they must show that it did not.
-   */
-  listOf({ plan: of, files }: PrunableRun): PrunableRun[] {
+  return ({ plan: of, files }) => {
     const own = new Set(of.retryOf === undefined ? of.steps.flatMap((step) => fileIdsOf(of, step)) : []);
     const reimports = [...new Set(files)].flatMap((file) => {
-      const found = this.#reimports.get(file) ?? [];
+      const found = byFile.get(file) ?? [];
       return found.filter(({ plan, need }) => plan.id !== of.id && (need !== undefined || own.has(file)));
     });
-    return [...(this.#retries.get(of.id) ?? []), ...reimports];
-  }
+    return [...(retries.get(of.id) ?? []), ...reimports];
+  };
 }
 
 /** Files of a run that Volley wrote and that hold people's rows or texts; others in its directory are not ours to delete. */

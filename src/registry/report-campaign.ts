@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { increment } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { readKept, remember } from '../domain/is-object.js';
 import { isRowStep } from '../job/job.js';
@@ -267,8 +268,4 @@ function describeFunnel(
     const filter = key.startsWith('filter: ') ? { filter: key.slice('filter: '.length) } : {};
     return { ...filter, code: 'filter' in filter ? 'filtered' : key, omitted, left };
   });
-}
-
-function increment(counts: Counts, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

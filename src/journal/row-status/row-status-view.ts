@@ -1,3 +1,4 @@
+import { increment } from '../../domain/count-of.js';
 import { remember } from '../../domain/is-object.js';
 import type { RowVerdict, Verdict } from '../../domain/row.js';
 import type { IntentEntry, JournalEntry, OutcomeEntry, SettleEntry } from '../entry-format.js';
@@ -127,8 +128,7 @@ export class RowStatusView {
     const codes = new Map<string, number>();
     for (const { step, row } of this.#list('rejected')) {
       if (this.movedTo(step, row) !== undefined) continue;
-      const code = this.codeOf(step, row);
-      codes.set(code, (codes.get(code) ?? 0) + 1);
+      increment(codes, this.codeOf(step, row));
     }
     return codes;
   }
