@@ -158,7 +158,7 @@ const HOUR_MS = 3_600_000;
  * Refuses where an export did not come: of a step with `input.required` no file is new, or of one with `input.newerThan` the
  * newest file is older. `cameWith`: a run of this night that the same command has just finished: what came may be taken already.
  */
-export async function assertInputCame(
+async function assertInputCame(
   files: Pick<Files, 'stat'>,
   steps: readonly StepSelection[],
   { nowMs, cameWith }: Pick<PlanOptions, 'nowMs' | 'cameWith'>,

@@ -146,7 +146,7 @@ export class Claims {
   }
 
   /** Whether there is a claim on rows of a file, whenever it was sent, by a plan that is not this one. */
-  hasAny(kind: string, file: string, except?: string): boolean {
+  hasAny(kind: string, file: string, except: string): boolean {
     return this.#listOf(kind, file).some(({ of }) => of.plan !== except);
   }
 

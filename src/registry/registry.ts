@@ -273,7 +273,7 @@ export async function describeEnded(
   return { ended: { state, exitCode, counts: { ...balance }, startedAt, endedAt, journalBytes } };
 }
 
-export async function identify(files: Files, path: string): Promise<Identity> {
+async function identify(files: Files, path: string): Promise<Identity> {
   const found = await files.stat(path);
   if (found === undefined) throw new InternalError('unexpected', `Cannot find ${path}, which was just made`);
   return identityOf(path, found);

@@ -16,10 +16,8 @@ import { readPlannedRows } from '../plan/format/planned-files.js';
 import { sumHeld } from '../plan/had-lookup.js';
 import { chooseLists } from '../plan/suppress/list-suppression.js';
 import { sumBilled } from '../prices/billed-tally.js';
-
 import { sumCost } from '../prices/step-cost.js';
 import { type Files, syncFile } from '../storage/files.js';
-
 import { splitLines } from '../storage/split-lines.js';
 import { type Deliveries, writeDeliveries } from './deliveries.js';
 import { exitCodeOf } from './exit-code.js';

@@ -42,7 +42,7 @@ export async function* splitLines(file: ReadFile, start = 0): AsyncGenerator<Lin
 }
 
 /** The whole lines that contain a text; others are not split. A line may have begun before `start`. */
-export async function* searchLines(file: ReadFile, text: Buffer, start = 0): AsyncGenerator<Omit<Line, 'isWhole'>> {
+export async function* searchLines(file: ReadFile, text: Buffer, start: number): AsyncGenerator<Omit<Line, 'isWhole'>> {
   for await (const { bytes, offset, end } of readToNewlines(file, start)) {
     for (let at = bytes.indexOf(text); at !== -1 && at < end; ) {
       const from = bytes.lastIndexOf(NEWLINE, at) + 1;

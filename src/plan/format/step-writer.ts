@@ -264,6 +264,6 @@ function secondsFor(cost: { messages: number; segments: number }, limits: Limits
 const FIRST_REQUESTS_ROWS: readonly number[] = [10, 100];
 
 /** The most rows of a request, by its number from 1. */
-export function boundRows(request: number, rowsPerRequest: number): number {
+function boundRows(request: number, rowsPerRequest: number): number {
   return Math.min(rowsPerRequest, FIRST_REQUESTS_ROWS[request - 1] ?? rowsPerRequest);
 }
