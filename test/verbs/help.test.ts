@@ -13,13 +13,11 @@ async function say(topic = 'topics'): Promise<string> {
 
 test('without a topic every page is listed, with a line that says what it has', async () => {
   const listed = [...(await say()).matchAll(/^ {2}([\w-]+) {2,}\S/gm)].map(([, topic]) => topic);
-
   expect(listed).toEqual(REFERENCE_PAGES.map((path) => path.replace(/.*\/|\.md/g, '')));
 });
 
 test.each(REFERENCE_PAGES)('%s is printed as it is written', async (path) => {
   const topic = path.replace(/.*\/|\.md/g, '');
-
   expect(await say(topic)).toBe(readPage(path).text);
 });
 
