@@ -291,5 +291,13 @@ function figuresOf({
   const { rejected, skipped, ...told } = tally.figures(rows.next);
   const counts = { read: rows.next, planned, rejected, skipped, requests, messages, segments };
   const cost = costs === undefined ? {} : { cost: costs.figures(stages && firstStage) };
-  return { counts, ...told, ...cost, ...hours, stages, estimateSeconds: Math.ceil(seconds), files };
+  return {
+    counts,
+    ...told,
+    ...cost,
+    ...hours,
+    stages: planned > 0 ? stages : undefined,
+    estimateSeconds: Math.ceil(seconds),
+    files,
+  };
 }

@@ -121,6 +121,14 @@ test('a stage that goes badly ends with 4, and nothing more leaves until a perso
   await expectSentOnceLetGo(workspace, summary.directory, 95);
 });
 
+test('a step without a row to send says nothing of stages', async () => {
+  const workspace = await aJobFor('name,mobile\nA,1\n', { steps: [anSmsStep({ ramp: [{ share: '10%' }] })] });
+  const said = [];
+  for (const verb of ['plan', 'run']) said.push((await workspace.volley(verb, 'job.yaml', '--no-json')).stdout);
+  expect(said.join()).toContain('1 rejected');
+  expect(said.join()).not.toContain('stage');
+});
+
 test('what a run that was stopped in its sample has not sent goes to no other plan before a person has let it go', async () => {
   const steps = [anSmsStep({ batchSize: 2 })];
   const workspace = await aJobFor(people(40), { steps }, { kind: 'status-401', nth: 2 });
