@@ -87,6 +87,20 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
     );
   });
 
+  test('where a person is opted out the page names the message that the service holds, which its campaign takes back', async () => {
+    await console.aCampaign('later', people(2, 80));
+    const day = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    await console.save('/c/later/when', { when: 'at', day, time: '23:30', zone });
+    await send('later', 2);
+    const out = textOf(await console.post('/people/opt', { number: numberOf(80), what: 'out' }));
+    expect(out).toMatch(
+      /later accepted; it leaves on .* at 23:30 Asia.Tokyo .*unless its campaign is taken back before/,
+    );
+    expect(textOf(await console.post('/people/opt', { number: numberOf(89), what: 'out' }))).not.toContain(
+      'taken back',
+    );
+  });
+
   test('settings say which account, senders and keys there are, and never a key', async () => {
     console.write(
       'service.yaml',

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { anSmsStep, aStepForTomorrow, numbersOf, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
+import { readCommands } from './command.js';
 
 const aScheduledJob = (file = people(30), ...faults: Parameters<Workspace['setFaults']>) =>
   aJobFor(file, { steps: [aStepForTomorrow()] }, ...faults);
@@ -71,12 +72,11 @@ test('where a job is changed while the service holds its messages, run says how 
   const template = { source: 'ACME', text: 'Dear {{ name }}', scheduled: summary.steps[0]?.scheduled?.at };
   workspace.change({ steps: [anSmsStep({ template })] });
 
-  const commandIn = (stdout: string) => (/^ {2}node \S+ (.+)$/m.exec(stdout)?.[1] ?? '').split(' ');
   let account = (await workspace.run('--no-json')).stdout;
   expect(account).toMatch(/with another template\.text: the service holds 30 messages until /);
   const given: (string | undefined)[] = [];
   for (let round = 0; round < 3; round++) {
-    const command = commandIn(account.slice(account.indexOf('Next: ')));
+    const [command = []] = readCommands(account.slice(account.indexOf('Next: '))).map((words) => words.slice(2));
     given.push(command[0]);
     if (account.replace(/\s+/g, ' ').includes('with --job and the job file added')) command.push('--job', 'job.yaml');
     account = (await workspace.volley(...command, '--no-json')).stdout;
@@ -89,7 +89,7 @@ test('where a job is changed while the service holds its messages, run says how 
 test('a plan for people to whom the service holds another message of the job warns of it, with the command that takes it back', async () => {
   const { workspace, summary } = await aScheduledRun();
   const warning =
-    /of run (\w+) the service holds 30 messages until [^:]+:\d\d [^:]+: `node \S+ cancel \S+` takes them back/;
+    /of run (\w+) the service holds 30 messages until [^:]+:\d\d [^:]+: `node .+ cancel \S+` takes them back/;
   const plan = async () => (await workspace.volley('plan', 'job.yaml', '--log-format', 'pretty')).stderr;
   workspace.write('people.csv', people(1, 301));
   expect(await plan()).not.toMatch(warning);

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { FailureError } from '../../src/command/failure.js';
@@ -68,5 +69,17 @@ export async function until(isSo: () => boolean): Promise<void> {
       if (!isSo()) throw new Error('It never came to what the test waits for');
     },
     { interval: 10, timeout: 60_000 },
+  );
+}
+
+/** Of what a command says: each command in backticks or on a line of its own, as the shell splits it. */
+export function readCommands(said: string): string[][] {
+  const command = String.raw`node (?:'[^']+cli\.js'|\S+cli\.js) `;
+  const found = new RegExp(`\`(${command}[^\`]+)\`|^(?:.*: | {2})(${command}.+)$`, 'gm');
+  const commands = [...said.matchAll(found)];
+  return commands.map(([, quoted, alone]) =>
+    execFileSync('sh', ['-c', `printf '%s\\n' ${quoted ?? alone}`], { encoding: 'utf8' })
+      .trimEnd()
+      .split('\n'),
   );
 }

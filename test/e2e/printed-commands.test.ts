@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,6 +5,7 @@ import { nodeEnv } from '../../src/command/env.js';
 import { VERBS } from '../../src/verbs/verbs.js';
 import { aJob, anSmsStep, IN_ORDER, numbersOf, people } from './a-job.js';
 import { aJobFor, aJobOfSteps, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
+import { readCommands } from './command.js';
 import { runCommandInProcess } from './command-in-process.js';
 
 const SOURCES = join(import.meta.dirname, '../../src');
@@ -28,18 +28,6 @@ test('a command that the source prints stands in backticks, so that it is named 
   }
   expect(found).toEqual([]);
 });
-
-/** Of what a command says: each command in backticks or on a line of its own, as the shell splits it. */
-function readCommands(said: string): string[][] {
-  const command = String.raw`node (?:'[^']+cli\.js'|\S+cli\.js) `;
-  const found = new RegExp(`\`(${command}[^\`]+)\`|^(?:.*: | {2})(${command}.+)$`, 'gm');
-  const commands = [...said.matchAll(found)];
-  return commands.map(([, quoted, alone]) =>
-    execFileSync('sh', ['-c', `printf '%s\\n' ${quoted ?? alone}`], { encoding: 'utf8' })
-      .trimEnd()
-      .split('\n'),
-  );
-}
 
 test('commands in hints, warnings and accounts can be copied: their paths are words, from where the person stands', async () => {
   const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 });

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { countOf, format } from '../../domain/count-of.js';
 import { quoteWord, UserError } from '../../domain/errors.js';
 import { isObject, readKept } from '../../domain/is-object.js';
-import { formatZoned, ownZone } from '../../domain/stated-time.js';
+import { formatTime, formatZoned, ownZone } from '../../domain/stated-time.js';
 import { exampleFor } from '../../guess/write-job.js';
 import { defaultLimits } from '../../job/limits.js';
 import { loadJob } from '../../job/load.js';
@@ -292,10 +292,10 @@ ${hasCampaign ? renderForm(view, 'people', ask) : html`<p class="lead">No campai
 }
 
 function renderPerson(view: View, { number, said }: PersonShown, { messages, list, campaigns }: Person): Html {
-  const rows = messages.map(({ at, job, state, why, text }) => [
+  const rows = messages.map(({ at, job, state, why, scheduled, text }) => [
     formatZoned(Date.parse(at), ownZone()),
     campaigns.has(job) ? html`<a href="/c/${job}/run">${job}</a>` : job,
-    `${PERSON_WORDS[state]}${why === null ? '' : `: ${why}`}`,
+    `${PERSON_WORDS[state]}${why === null ? '' : `: ${why}`}${scheduled === null ? '' : `; it leaves on ${formatTime(scheduled)}`}`,
     text ?? 'its rows are not there any more',
   ]);
   const titles = ['when', 'campaign', 'what became of it', 'text'];
@@ -303,11 +303,12 @@ function renderPerson(view: View, { number, said }: PersonShown, { messages, lis
     rows.length === 0
       ? html`<p class="lead">Nothing was sent to ${number}, as far as is known.</p>`
       : html`<p class="lead">${countOf(rows.length, 'message')} to ${number}.</p><div class="fix">${renderTable({ name: 'Messages, the latest first', columns: titles }, rows)}</div>`;
+  const waits = messages.some(({ scheduled }) => scheduled !== null);
   const opt = html`${renderHidden('number', number)}<button class="quiet" name="what" value="${list === null ? 'out' : 'in'}">${list === null ? 'Opt out: send them nothing any more' : 'Opt in: they may be written to again'}</button>`;
   const listed =
     list === null
       ? html`<p>They are not on the list of opt-outs. Your other lists, and consent in your files, are looked at when a campaign is checked.</p>`
-      : html`<p>They are on the list <b>${basename(list)}</b>: nothing is sent to them, in a run that is under way too.</p>`;
+      : html`<p>They are on the list <b>${basename(list)}</b>: nothing is sent to them, in a run that is under way too.${waits ? ' What the service holds for its time it sends all the same, unless its campaign is taken back before.' : ''}</p>`;
   return html`${said === undefined ? NOTHING : html`<p class="note" role="status">${said}.</p>`}${known}<h2>Opt-out</h2>${listed}${may(view.user, 'author') ? renderForm(view, 'people/opt', opt) : NOTHING}`;
 }
 
