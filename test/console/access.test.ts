@@ -30,8 +30,12 @@ describe('a link', () => {
   function anAccess() {
     const disk = aMemoryDisk();
     const clock = new FakeClock();
-    clock.wallMs = Date.now();
-    const access = new Access('/w/.console', { files: disk.files, clock });
+    const modifiedMs = clock.wallMs;
+    const stat: typeof disk.files.stat = async (path) => {
+      const found = await disk.files.stat(path);
+      return found && { ...found, modifiedMs };
+    };
+    const access = new Access('/w/.console', { files: { ...disk.files, stat }, clock });
     return { disk, clock, access };
   }
 

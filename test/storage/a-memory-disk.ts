@@ -81,7 +81,7 @@ export function aMemoryDisk(content: Record<string, string> = {}): MemoryDisk {
       // Times in memory are of the real clock: tests have their own.
       stat: async (path) => {
         const found = await files.stat(path);
-        return found === undefined ? undefined : { ...found, bornMs: 0, changedMs: 0 };
+        return found === undefined ? undefined : { ...found, modifiedMs: 0, bornMs: 0, changedMs: 0 };
       },
     },
     get operations() {
