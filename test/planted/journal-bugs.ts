@@ -36,7 +36,7 @@ export const JOURNAL_BUGS: readonly PlantedBug[] = [
     name: 'a snapshot knows the lines behind it',
     file: 'src/journal/writer.ts',
     find: '    const bytes = this.#encode(',
-    replace: '    for (const entry of group) this.#state?.apply(entry);\n    const bytes = this.#encode(',
+    replace: '    for (const entry of group) state?.apply(entry);\n    const bytes = this.#encode(',
     tests: [SIMULATION],
   },
   {

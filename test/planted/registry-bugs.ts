@@ -123,7 +123,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     name: 'a journal that lost its end after a kill is believed',
     file: 'src/journal/writer.ts',
     find: 'await note?.(this.#offset);',
-    replace: 'await this.#note?.(0);',
+    replace: 'await note?.(0);',
     tests: ['test/e2e/one-memory.test.ts'],
   },
   {
