@@ -9,7 +9,7 @@ import { placeError } from '../command/runner.js';
 import { type SendingJob, withSending } from '../command/send-job.js';
 import { endSoon } from '../command/signals.js';
 import { type HeldJob, jobDirectoryOf } from '../command/with-job.js';
-import type { Area } from '../domain/areas.js';
+import { type Area, isRowKind } from '../domain/areas.js';
 import { quoteWord, UserError } from '../domain/errors.js';
 import { formatTime } from '../domain/stated-time.js';
 import type { Job, RampStage } from '../job/job.js';
@@ -239,7 +239,8 @@ async function listAreasOf(job: Job, { state, directories }: Registry, files: Fi
     if (others.length === 0) continue;
     const { state: ran } = await readRunState(files, join(directory, JOURNAL_FILE));
     for (const { step, area } of others) {
-      if (step.funnel !== undefined && !hasWork(step, ran)) continue;
+      // An action may be due again, for the rows behind it.
+      if (isRowKind(step.kind) && !hasWork(step, ran)) continue;
       areas.add(area);
       if (job.service.sandbox || job.service.credentials[area] !== undefined) continue;
       const why = `step ${step.number} (${step.kind}) of it is not done, and the job has no credentials for ${area} any more`;
