@@ -13,6 +13,8 @@ interface Place {
 
 /** A directory with more in it is no place for jobs. */
 const MOST_NAMES = 500;
+/** Who keeps many jobs side by side has long known it. */
+const MOST_SAID = 3;
 
 /**
  * Says of each memory nearby which messages it has that count for nothing, as the job now has another one. `counts`: of those that are in it, which would.
@@ -23,18 +25,22 @@ export async function describeMemoriesNearby(
   { job, jobDirectory }: Place,
   counts: (head: PeopleHead) => boolean,
 ): Promise<string[]> {
-  const said: string[] = [];
+  const nearby: { messages: number; said: string }[] = [];
   for (const directory of await listNearby(files, { job, jobDirectory })) {
     const found = await readPeopleHeads(files, directory).catch(() => undefined);
     const heads = (found?.heads ?? []).map(({ head }) => head).filter(counts);
     if (heads.length === 0) continue;
     const messages = sumOf(heads.map(({ records }) => records));
-    const jobs = listMost([...new Set(heads.map((head) => head.job))].sort(), 3);
+    const jobs = [...new Set(heads.map((head) => head.job))].sort();
+    const from = `${jobs.length === 1 ? 'job' : 'jobs'} ${listMost(jobs, 3)}`;
     const memory = relative(job.directory, dirname(directory)) || '.';
-    said.push(
-      `${countOf(messages, 'message')} that job ${jobs} sent of late ${messages === 1 ? 'does' : 'do'} not count here, as ${directory} is not the memory of this job: who had the text gets it again. To count them: \`memory: ${memory}\` in the job`,
-    );
+    const said = `${countOf(messages, 'message')} that ${from} sent of late ${messages === 1 ? 'does' : 'do'} not count here, as ${directory} is not the memory of this job: who had the text gets it again. To count them: \`memory: ${memory}\` in the job`;
+    nearby.push({ messages, said });
   }
+  nearby.sort((one, other) => other.messages - one.messages);
+  const said = nearby.slice(0, MOST_SAID).map((each) => each.said);
+  const more = nearby.length - said.length;
+  if (more > 0) said.push(`messages in ${countOf(more, 'other memory', 'other memories')} nearby do not count either`);
   return said;
 }
 

@@ -80,6 +80,21 @@ test.each([
   },
 );
 
+test('of many memories nearby those with the most messages are named, and the others counted', async () => {
+  const workspace = await aJobFor(people(12));
+  for (const [index, rows] of [1, 2, 3, 4, 5].entries()) {
+    workspace.write('people.csv', people(rows));
+    workspace.change({ output: `out-${index}` });
+    await workspace.run();
+  }
+  workspace.change({ output: 'new' });
+
+  const { stderr } = await workspace.volley('plan', 'job.yaml');
+
+  expect([...stderr.matchAll(/(\d+) messages that job sale sent/g)].map(([, count]) => count)).toEqual(['5', '4', '3']);
+  expect(stderr).toContain('messages in 2 other memories nearby do not count either');
+});
+
 test.each([
   ['its files', (workspace: Workspace) => removePeople(workspace)],
   ['all of it', (workspace: Workspace) => rmSync(workspace.path(MEMORY), { recursive: true })],
