@@ -1,4 +1,5 @@
 import { isRowKind, ROW_KINDS } from '../domain/areas.js';
+import { listMost } from '../domain/count-of.js';
 import { quoteWord } from '../domain/errors.js';
 import { warnOfZone } from '../domain/stated-time.js';
 import { fixDates } from '../job/fix-dates.js';
@@ -177,23 +178,32 @@ export function warnOfJob({ steps }: Job, TZ: string | undefined): string[] {
 
 /** Files that the job took before, with other rows: only of an SMS it is known who had it. */
 function warnOfGrown({ job, occurrence, steps }: Plan, { records }: RegistryState): string[] {
-  const taken = [...records].flatMap(({ plan, begun }) =>
-    begun?.occurrence === occurrence ? begun.files.map((each) => ({ ...each, run: plan })) : [],
-  );
+  const placeOf = (file: string, kind: string, account: string) => JSON.stringify([file, kind, account]);
+  const taken = new Map<string, string>();
+  for (const { plan, begun } of records)
+    for (const { file, kind, account } of begun?.occurrence === occurrence ? begun.files : [])
+      taken.set(placeOf(file, kind, account), plan);
   return steps.flatMap(({ number, kind, inputs }) => {
     const what = isRowKind(kind) ? ROW_KINDS[kind].onceMore : undefined;
     if (what === undefined) return [];
     const account = accountOfKind(job, kind);
-    return inputs.flatMap(({ file }) => {
-      const before = taken.findLast((each) => each.file === file && each.kind === kind && each.account === account);
-      if (before === undefined) return [];
-      const people = `those who stood in it when run ${before.run} took it ${what}`;
-      return [
-        `step ${number} (${kind}): ${file} has other rows now, and ${people}: only of SMS is it known who had one`,
-      ];
-    });
+    const runOf = ({ file }: { file: string }) => taken.get(placeOf(file, kind, account));
+    const grown = inputs.filter((input) => runOf(input) !== undefined);
+    const [only] = grown;
+    if (only === undefined) return [];
+    const files = listMost(
+      grown.map(({ file }) => file),
+      MOST_NAMED,
+    );
+    const have =
+      grown.length === 1
+        ? `has other rows now, and those who stood in it when run ${runOf(only)} took it`
+        : 'have other rows now, and those who stood in them when earlier runs took them';
+    return [`step ${number} (${kind}): ${files} ${have} ${what}: only of SMS is it known who had one`];
   });
 }
+
+const MOST_NAMED = 5;
 
 /** Messages that the service holds, where people of a plan had others from the job: who corrects a text, or a time, may want them back. */
 async function warnOfWaiting(

@@ -337,3 +337,22 @@ test('a file that has grown is sent whole by steps of other kinds than sms: that
   const said = both.map((kind, step) => `step ${step + 1} (${kind}): people.csv has other rows`);
   expect(await warnings('plan', 'job.yaml')).toEqual(said);
 });
+
+test('of many files that have grown, handed over by one step, there is one warning', async () => {
+  const channel = { channel: 'sandbox-channel', user: { name: 'name' } };
+  const workspace = await aJobOfSteps(people(1), [
+    { kind: 'conversations', input: { files: 'inbox/*.csv' }, limits: IN_ORDER, ...channel },
+  ]);
+  mkdirSync(workspace.path('inbox'));
+  const writeAll = (rows: number) => {
+    for (const name of 'abcdefgh') workspace.write(`inbox/${name}.csv`, people(rows, name.codePointAt(0)));
+  };
+  writeAll(1);
+  await workspace.volley('run', 'job.yaml');
+  writeAll(2);
+
+  const { stderr } = await workspace.volley('plan', 'job.yaml', '--log-format', 'pretty');
+
+  expect(stderr.match(/have other rows now/g)).toHaveLength(1);
+  expect(stderr).toContain('inbox/e.csv, and 3 more have other rows now');
+});
