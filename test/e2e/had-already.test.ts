@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
-import { anSmsStep, aStepForTomorrow, numberOf, numbersOf, people } from './a-job.js';
-import { aJobFor, aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
+import { aContactsStep, anSmsStep, aStepForTomorrow, IN_ORDER, numberOf, numbersOf, people } from './a-job.js';
+import { aJobFor, aJobOfSteps, aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { type OutputName, readOutput } from './account.js';
 import { aGrownExport } from './some-runs.js';
 
@@ -249,4 +249,43 @@ test('the two forms of a number in Argentina are one person: within a step, acro
   expect((await workspace.run()).summary.balance.skipped).toBe(1);
   expect(await workspace.destinations()).toEqual([mobile]);
   expect(await workspace.messagesTo(calls)).toMatchObject([{ state: 'accepted', text: 'Hi Eva' }]);
+});
+
+test('a file that has grown is sent whole by steps of other kinds than sms: that is warned of, and not where it is new, or sent again by --again', async () => {
+  const of = { input: { files: 'people.csv' }, limits: IN_ORDER };
+  const workspace = await aJobOfSteps(people(1), [
+    { kind: 'conversations', ...of, channel: 'sandbox-channel', user: { name: 'name' } },
+    { kind: 'verification.start', ...of, destination: 'mobile' },
+    aContactsStep(),
+  ]);
+  const warnings = async (...args: string[]) =>
+    (await workspace.volley(...args, '--log-format', 'pretty')).stderr.match(
+      /step \d \([a-z.]+\): people\.csv has other rows/g,
+    ) ?? [];
+  expect(await warnings('run', 'job.yaml')).toEqual([]);
+  expect(await warnings('plan', 'job.yaml', '--again')).toEqual([]);
+
+  workspace.write('people.csv', people(2));
+  const both = ['conversations', 'verification.start'];
+  const said = both.map((kind, step) => `step ${step + 1} (${kind}): people.csv has other rows`);
+  expect(await warnings('plan', 'job.yaml')).toEqual(said);
+});
+
+test('of many files that have grown, handed over by one step, there is one warning', async () => {
+  const channel = { channel: 'sandbox-channel', user: { name: 'name' } };
+  const workspace = await aJobOfSteps(people(1), [
+    { kind: 'conversations', input: { files: 'inbox/*.csv' }, limits: IN_ORDER, ...channel },
+  ]);
+  mkdirSync(workspace.path('inbox'));
+  const writeAll = (rows: number) => {
+    for (const name of 'abcdefgh') workspace.write(`inbox/${name}.csv`, people(rows, name.codePointAt(0)));
+  };
+  writeAll(1);
+  await workspace.volley('run', 'job.yaml');
+  writeAll(2);
+
+  const { stderr } = await workspace.volley('plan', 'job.yaml', '--log-format', 'pretty');
+
+  expect(stderr.match(/have other rows now/g)).toHaveLength(1);
+  expect(stderr).toContain('inbox/e.csv, and 3 more have other rows now');
 });

@@ -5,9 +5,9 @@ import type { Env } from '../../src/command/env.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
 import { oneIn } from '../one-in.js';
-import { aContactsStep, anSmsStep, IN_ORDER, numberOf, numbersOf, people } from './a-job.js';
+import { aContactsStep, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aDiskOf, deathOf } from './a-mortal-command.js';
-import { aJobFor, aJobOfSteps, volleyIn, type Workspace } from './a-workspace.js';
+import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
 
 /** A run of twenty people that is at its end. */
 async function aFinishedRun(): Promise<{ workspace: Workspace; run: string }> {
@@ -316,43 +316,4 @@ test('a job of every day that takes new files each hour of the night sends the n
   }
   // The fourth start is the first of the new day.
   expect(sent).toEqual([1, 2, 3, 7]);
-});
-
-test('a file that has grown is sent whole by steps of other kinds than sms: that is warned of, and not where it is new, or sent again by --again', async () => {
-  const of = { input: { files: 'people.csv' }, limits: IN_ORDER };
-  const workspace = await aJobOfSteps(people(1), [
-    { kind: 'conversations', ...of, channel: 'sandbox-channel', user: { name: 'name' } },
-    { kind: 'verification.start', ...of, destination: 'mobile' },
-    aContactsStep(),
-  ]);
-  const warnings = async (...args: string[]) =>
-    (await workspace.volley(...args, '--log-format', 'pretty')).stderr.match(
-      /step \d \([a-z.]+\): people\.csv has other rows/g,
-    ) ?? [];
-  expect(await warnings('run', 'job.yaml')).toEqual([]);
-  expect(await warnings('plan', 'job.yaml', '--again')).toEqual([]);
-
-  workspace.write('people.csv', people(2));
-  const both = ['conversations', 'verification.start'];
-  const said = both.map((kind, step) => `step ${step + 1} (${kind}): people.csv has other rows`);
-  expect(await warnings('plan', 'job.yaml')).toEqual(said);
-});
-
-test('of many files that have grown, handed over by one step, there is one warning', async () => {
-  const channel = { channel: 'sandbox-channel', user: { name: 'name' } };
-  const workspace = await aJobOfSteps(people(1), [
-    { kind: 'conversations', input: { files: 'inbox/*.csv' }, limits: IN_ORDER, ...channel },
-  ]);
-  mkdirSync(workspace.path('inbox'));
-  const writeAll = (rows: number) => {
-    for (const name of 'abcdefgh') workspace.write(`inbox/${name}.csv`, people(rows, name.codePointAt(0)));
-  };
-  writeAll(1);
-  await workspace.volley('run', 'job.yaml');
-  writeAll(2);
-
-  const { stderr } = await workspace.volley('plan', 'job.yaml', '--log-format', 'pretty');
-
-  expect(stderr.match(/have other rows now/g)).toHaveLength(1);
-  expect(stderr).toContain('inbox/e.csv, and 3 more have other rows now');
 });
