@@ -23,7 +23,6 @@ export interface Env {
   /** In [0, 1). */
   readonly random: () => number;
   readonly owner: Owner;
-  readonly snapshotEveryBytes?: number | undefined;
   readonly packFromBytes?: number | undefined;
   /** Packs a piece of a plan on another thread. Absent: on this one. */
   readonly gzip?: PackedRun['gzip'];

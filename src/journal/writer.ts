@@ -6,8 +6,10 @@ import { encodeLine, type JournalEntry } from './entry-format.js';
 import type { JournalEnd } from './reader.js';
 import type { RunState } from './replay.js';
 
-/** Costs a hundredth of a second to read, and a thousandth of the bytes written. */
+/** At most, between snapshots: costs a hundredth of a second to read, and a thousandth of the bytes written. */
 export const SNAPSHOT_EVERY_BYTES = 8 << 20;
+/** One is due once a journal is longer by such a part: also short ones have some, and long ones few. */
+const PART_OF_JOURNAL = 1 / 4;
 
 interface WriterStart {
   readonly epoch: number;
@@ -17,7 +19,6 @@ interface WriterStart {
   readonly offset: number;
   /** The state after all lines; gets every entry once it is durable. Without it, no snapshots are written. */
   readonly state?: RunState | undefined;
-  readonly snapshotEveryBytes?: number | undefined;
   /** Called with where the last line ends that is on disk, before anything relies on it. */
   readonly note?: (bytes: number) => Promise<void>;
 }
@@ -53,14 +54,14 @@ export class JournalWriter {
   }
 
   async #write(group: readonly JournalEntry[]): Promise<void> {
-    const { state, note, snapshotEveryBytes = SNAPSHOT_EVERY_BYTES } = this.#start;
+    const { state, note } = this.#start;
     const bytes = this.#encode(this.#isSnapshotDue() ? [this.#takeSnapshot(), ...group] : group);
     await this.#file.append(bytes);
     await this.#file.sync();
     this.#durable = this.#seq;
     this.#offset += bytes.length;
     await note?.(this.#offset);
-    this.#nextSnapshotAt ??= this.#offset + snapshotEveryBytes;
+    this.#nextSnapshotAt ??= this.#offset + Math.min(SNAPSHOT_EVERY_BYTES, PART_OF_JOURNAL * this.#offset);
     for (const entry of group) state?.apply(entry);
   }
 
@@ -98,7 +99,7 @@ export function journalKeyOf(plan: string): string {
   return `${plan}/journal.ndjson`;
 }
 
-interface ContinuedJournal extends Pick<WriterStart, 'state' | 'snapshotEveryBytes'> {
+interface ContinuedJournal extends Pick<WriterStart, 'state'> {
   readonly end: JournalEnd;
   readonly plan: string;
   readonly lock: Pick<Lock, 'epoch' | 'known' | 'note'>;
@@ -111,7 +112,7 @@ interface ContinuedJournal extends Pick<WriterStart, 'state' | 'snapshotEveryByt
 export async function continueJournal(
   files: Files,
   path: string,
-  { end, plan, lock, ...snapshots }: ContinuedJournal,
+  { end, plan, lock, state }: ContinuedJournal,
 ): Promise<JournalWriter> {
   const key = journalKeyOf(plan);
   const known = lock.known(key) ?? 0;
@@ -138,5 +139,5 @@ export async function continueJournal(
   // Epochs restart when the lock file is deleted; those of a journal must not, or its lines would be ignored.
   const epoch = Math.max(lock.epoch, end.lastEpoch + 1);
   const note = (bytes: number) => lock.note(key, bytes);
-  return new JournalWriter(file, { epoch, seq: end.lastSeq, offset, note, ...snapshots });
+  return new JournalWriter(file, { epoch, seq: end.lastSeq, offset, note, state });
 }

@@ -85,8 +85,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
   }
   const before = { leaseMs: state.leaseMs, isInFlight: state.isInFlight };
   const areas = new AreaUse(deps.clock, { state, othersSentMsAgo: options.othersSentMsAgo });
-  const { snapshotEveryBytes } = deps;
-  const journal = await continueJournal(deps.files, path, { end, plan: plan.id, lock, state, snapshotEveryBytes });
+  const journal = await continueJournal(deps.files, path, { end, plan: plan.id, lock, state });
   let forgetEnd = () => {};
   try {
     await assertInPlace(deps.files, directory, plan);

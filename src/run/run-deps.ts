@@ -22,8 +22,6 @@ export interface RunDeps {
   readonly owner: Owner;
   /** Absent where nothing can forbid what was planned. */
   readonly withholding?: Withholding | undefined;
-  /** Bytes between snapshots of the journal; defaults to the journal's own. */
-  readonly snapshotEveryBytes?: number | undefined;
   readonly onProgress: (progress: Progress) => void;
   /** For metrics: each attempt to send a request with rows. */
   readonly onAttempt?: ((attempt: AttemptNote) => void) | undefined;

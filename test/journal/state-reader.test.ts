@@ -9,10 +9,10 @@ import type { Files } from '../../src/storage/files.js';
 import { runsOf } from '../one-in.js';
 import { aLine, aLock, anIntent, anOpen, anOutcome, aSettlement, JOURNAL_PATH, memoryFiles } from './builders.js';
 
-/** A runner that continues the journal, and writes a snapshot with every group of lines but its first. */
-async function aRunner(files: Files, { lockEpoch = 1, snapshotEveryBytes = 1 } = {}): Promise<JournalWriter> {
+/** A runner that continues the journal. */
+async function aRunner(files: Files, lockEpoch = 1): Promise<JournalWriter> {
   const { state, end } = await readRunState(files, JOURNAL_PATH);
-  const writer = await continueJournal(files, JOURNAL_PATH, { end, ...aLock(lockEpoch), state, snapshotEveryBytes });
+  const writer = await continueJournal(files, JOURNAL_PATH, { end, ...aLock(lockEpoch), state });
   await writer.append(anOpen({ pid: lockEpoch }));
   return writer;
 }
@@ -77,12 +77,11 @@ describe('the state of a run', () => {
     const aLife = fc.record({
       entries: fc.array(anEntry, { maxLength: 12 }),
       torn: fc.nat({ max: 90 }),
-      every: fc.nat({ max: 900 }),
     });
     const property = fc.asyncProperty(fc.array(aLife, { minLength: 1, maxLength: 4 }), async (lives) => {
       const files = memoryFiles();
-      for (const [index, { entries, torn, every }] of lives.entries()) {
-        const writer = await aRunner(files, { lockEpoch: index + 1, snapshotEveryBytes: every });
+      for (const [index, { entries, torn }] of lives.entries()) {
+        const writer = await aRunner(files, index + 1);
         for (const [what, request] of entries) await writer.append(entryOf(what, request));
         const file = await files.openAppend(JOURNAL_PATH);
         // A line that was under way when its process died.
@@ -98,12 +97,11 @@ describe('the state of a run', () => {
 
   it('is read from all lines where another appended one before the snapshot', async () => {
     const files = memoryFiles();
-    const writer = await aRunner(files, { lockEpoch: 2, snapshotEveryBytes: 1500 });
-    await settle(writer, 1);
+    const writer = await aRunner(files, 2);
     expect(await snapshotsIn(files)).toEqual([]);
     const file = await files.openAppend(JOURNAL_PATH);
-    await file.append(aLine({ seq: 4, epoch: 1, entry: anIntent({ request: 99 }) }));
-    await settle(writer, 2, 3, 4, 5, 6);
+    await file.append(aLine({ seq: 2, epoch: 1, entry: anIntent({ request: 99 }) }));
+    await settle(writer, 1, 2, 3, 4, 5);
     expect(await snapshotsIn(files)).not.toEqual([]);
     await rewrite(files, damageFirstLine);
     await expect(readRunState(files, JOURNAL_PATH)).rejects.toMatchObject(DAMAGED);
@@ -143,15 +141,19 @@ describe('the state of a run', () => {
 });
 
 describe('a snapshot', () => {
-  it('is written each time that so many bytes are, and never before the line that opens the journal', async () => {
+  it('is written once the journal is longer by a quarter, and never before the line that opens it', async () => {
     const files = memoryFiles();
-    const writer = await aRunner(files, { snapshotEveryBytes: 3000 });
-    await settle(writer, ...Array.from({ length: 20 }, (_, index) => index + 1));
+    const writer = await aRunner(files);
+    await settle(writer, ...Array.from({ length: 40 }, (_, index) => index + 1));
     const offsets = (await snapshotsIn(files)).map(({ offset }) => offset);
-    expect(offsets.length).toBeGreaterThan(2);
-    for (const [index, offset] of offsets.entries())
-      expect(offset - (offsets[index - 1] ?? 0)).toBeGreaterThanOrEqual(3000);
-    const next = await aRunner(files, { lockEpoch: 2, snapshotEveryBytes: 0 });
+    const written = (await files.readText(JOURNAL_PATH))?.length ?? 0;
+    for (const [index, offset] of [...offsets, written].entries()) {
+      const least = 1.25 * (offsets[index - 1] ?? 0);
+      if (offset !== written) expect(offset).toBeGreaterThan(least);
+      // Behind the snapshot, and with the group of lines before it.
+      expect(offset).toBeLessThan(least + 3000);
+    }
+    const next = await aRunner(files, 2);
     await settle(next, 21);
     const types = ((await files.readText(JOURNAL_PATH)) ?? '').split('\n').map((line) => decodeLine(Buffer.from(line)));
     const firstOfNext = types.find((line) => line?.epoch === 2);

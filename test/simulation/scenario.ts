@@ -27,8 +27,6 @@ export interface Scenario {
         readonly standsBy: boolean;
       }
     | undefined;
-  /** Of journals; undefined where none is written. */
-  readonly snapshotEveryBytes: number | undefined;
   /** How far the wall clock of each host is ahead; behind where it is negative. */
   readonly skewMs: Readonly<Record<Host, number>>;
   /** What is planned may be another thing later: a list grows, or others write to the same people. */
@@ -86,7 +84,6 @@ export function createScenario(
           }
         : undefined,
     skewMs: createSkew(random),
-    snapshotEveryBytes: [undefined, 1, 500, 2000][pick(random, 4)],
   };
 }
 

@@ -95,7 +95,6 @@ export class Simulation {
       columns: Object.keys(COLUMNS),
       rows: scenario.rows.map(({ name, mobile, session, code }) => [name, mobile, session, code]),
     });
-    world.snapshotEveryBytes = scenario.snapshotEveryBytes;
     world.turnMs = scenario.turnMs ?? 1;
     world.onSynced = (path) =>
       world.guard(() => {

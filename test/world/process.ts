@@ -222,7 +222,6 @@ export class Process implements SimProcess {
       clock,
       random: world.random,
       owner: { host: `${host}/${disk.powerCuts}`, pid: this.pid, instance: `i${this.pid}` },
-      snapshotEveryBytes: world.snapshotEveryBytes,
       // However small.
       packFromBytes: 1,
       isProcessAlive: (pid) => world.isAlive(pid),

@@ -20,7 +20,6 @@ export class World {
   readonly processes: Process[] = [];
   /** Input files and exports, by path. */
   readonly tables = new Map<string, InputTable>();
-  snapshotEveryBytes: number | undefined;
   /** How long a request waits at the gate of its lane. */
   turnMs = 1;
   /** Past it no one may still wait for something. */
