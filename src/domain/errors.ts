@@ -83,7 +83,7 @@ export class ServiceError extends Error {
   readonly hint: string | undefined;
   /** HTTP status; undefined where no answer came. */
   readonly status: number | undefined;
-  /** Of a call that the service refused: its own code, such as `1002`, or `http-<status>` where it gave none. */
+  /** The service's own code for a call that it refused, such as `1002`, or `http-<status>` where it gave none. */
   readonly serviceCode: string | undefined;
 
   constructor(

@@ -49,7 +49,7 @@ export function decodeOptOut(line: string): OptOut | undefined {
   return isWhole && (what === 'out' || what === 'in') ? { number, what, at, by, word } : undefined;
 }
 
-/** Of those who opted out (`personOf`), and when, in ms, what a line changes that stands behind all others. */
+/** Applies a line to those who opted out (`personOf`) and when, in ms; the line stands behind all that were applied before. */
 export function noteOptOut(
   outAt: Map<number, number>,
   { number: written, what, at }: Pick<OptOut, 'number' | 'what' | 'at'>,

@@ -8,10 +8,10 @@ import { ROW_KINDS, type RowKind } from './areas.js';
 /** In every output: where a row stands. A file that has them all is an output of Volley. */
 export const PLACE_COLUMNS = ['_step', '_file', '_line', '_row'] as const;
 
-/** Of results, before those of the kind. */
+/** Stands in results, before the columns of the kind. */
 export const STATUS_COLUMN = '_status';
 export const REJECTION_COLUMNS = ['_stage', '_field', '_code', '_reason', '_rowId'] as const;
-/** Of rows that were skipped, are in doubt or were not reached. */
+/** Stand in outputs of rows that were skipped, are in doubt or were not reached. */
 export const REASON_COLUMNS = ['_code', '_reason'] as const;
 
 /** The column of rejections by which a row is known again, whatever else was fixed in it. */
@@ -21,7 +21,7 @@ export const TEXT_COLUMN = '_text';
 /** The number that the service was given, in E.164. */
 export const DESTINATION_COLUMN = '_destination' satisfies (typeof ROW_KINDS.sms.resultColumns)[number];
 
-/** Of deliveries, between the place of a row and its original columns. All but the first may be columns of a person's file too. */
+/** Stand in deliveries, between the place of a row and its original columns. All but the first may be in a person's file too. */
 export const RECEIPT_COLUMNS = [
   ...['_umid', '_state', '_detail', '_errorCode', '_error', '_time'],
   // What the service says that it cost.

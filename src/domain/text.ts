@@ -90,7 +90,7 @@ export function wrapText(text: string, width: number, indent = ''): string[] {
   return [...lines, line];
 }
 
-/** The same, begun as a sentence is. */
+/** Begins a text with a capital, as a sentence. */
 export function capitalize(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -15,7 +15,7 @@ export type CellTest =
       readonly exact: boolean;
       readonly format?: string | undefined;
     }
-  /** Of the country of a cell: of one written in any way, or that of a number. `values`: ISO alpha-2. */
+  /** Compares countries: the cell is a country, written in any way, or a number, whose country counts. `values`: ISO alpha-2. */
   | CountryTest
   /** `format`: how the cells write 1234.56, such as `1.234,56`; absent: with a point and no separators. */
   | { readonly op: 'atLeast' | 'atMost'; readonly bound: number; readonly format?: string | undefined }

@@ -6,7 +6,10 @@ import { rewriteNumber } from '../template/number-input.js';
 
 /** A test of one cell. */
 export interface CompiledTest {
-  /** Of a cell as text, and of the row that it stands in; undefined where it cannot be read as what it is compared with. A blank one holds for `blank` alone. */
+  /**
+   * Whether the test holds for `text`, a cell of the row `cells`; undefined where the cell cannot be read as what it is compared
+   * with. A blank cell holds for `blank` alone.
+   */
   holds(text: string, cells: ByteCells): boolean | undefined;
   /** What a cell is not that cannot be compared, for people. */
   readonly expected: string;

@@ -13,7 +13,7 @@ export interface FilterFigures {
   readonly clause: string;
   readonly omitted: number;
   readonly values: readonly CellCount[];
-  /** That it left out, or with `not` let in, other spellings of countries that it names; absent where it did not. */
+  /** Says that it left out, or with `not` let in, other spellings of countries that it names. */
   readonly warning?: string | undefined;
 }
 
@@ -21,13 +21,13 @@ interface Filter {
   readonly clause: string;
   readonly columns: readonly string[];
   readonly counts: CellCounts;
-  /** Of its columns, in the current file. */
+  /** The places of its columns in the current file; -1 for one that is not there. */
   indexes: readonly number[];
   /** Its conditions whose values are countries, and the cells of their columns. */
   readonly spelt: readonly { readonly condition: Condition; readonly counts: CellCounts }[];
-  /** Of a `not` of countries, the cells of the rows that take part; undefined for another filter. */
+  /** Cells of the rows that take part, where it is a `not` of countries. */
   readonly kept: CellCounts | undefined;
-  /** It asks for countries alone: of a number that is counted, which no list may show. */
+  /** It asks for countries alone: for a number its country is counted, since no list may show the number. */
   readonly isOfCountries: boolean;
 }
 
@@ -81,7 +81,7 @@ export class FilterTally {
     this.#countryIndex = countryColumn === undefined ? undefined : findColumn(columns, countryColumn);
   }
 
-  /** Undefined for a cell that is no number: it is counted as it is. */
+  /** The country of a number; undefined for a cell that is none, which is counted as it is. */
   #countryOf(cells: ByteCells, index: number): string | undefined {
     const { country } = this.#numbers;
     const text = cells.cell(index);

@@ -31,7 +31,7 @@ const NO =
     ', ',
   );
 
-/** Columns of consent, the one for messages to a phone first. Of times and sources, and other columns with such a name, there are none. */
+/** Columns of consent, the one for messages to a phone first. Omits other columns with such a name, of times or sources. */
 export function guessConsent(sample: SampledRows): ConsentGuess[] {
   const found = sample.columns.flatMap((column, index) => {
     const name = spellOut(column);
@@ -46,7 +46,7 @@ export function guessConsent(sample: SampledRows): ConsentGuess[] {
   return found.toSorted((a, b) => a.rank - b.rank).map(({ guess }) => guess);
 }
 
-/** Undefined where most cells say neither yes nor no. The value is one of the words above, never another cell of the file. */
+/** Reads which value allows: one of the words above, never another cell of the file. Undefined where most cells say neither yes nor no. */
 function readValues(
   sample: SampledRows,
   index: number,

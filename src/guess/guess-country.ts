@@ -20,7 +20,7 @@ export interface DefaultCountry {
   readonly isOfOthers: boolean;
   /** The best ones; of those in which as many are valid, first the one that most other numbers are of. */
   readonly best: readonly TriedCountry[];
-  /** Of what countries they are with a + in front, where nearly all are numbers then: a spreadsheet took it. */
+  /** The countries of the numbers with a + in front, the commonest first, where nearly all are valid so: a spreadsheet took it. */
   readonly lostPlus: readonly TriedCountry[];
 }
 

@@ -9,7 +9,7 @@ import { listFilled, type SampledRows } from './sampled-rows.js';
 /** What the first rows of an export show: enough to write a job. */
 export interface JobGuess {
   readonly rows: number;
-  /** Undefined where there is none: then the job makes contacts. */
+  /** The numbers to send to; without any, the job makes contacts. */
   readonly number: NumberGuess | undefined;
   /** The column that a text greets by. */
   readonly greeting: NamedColumn | undefined;

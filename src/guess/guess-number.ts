@@ -10,11 +10,11 @@ export interface NumberGuess {
   readonly column: string;
   /** Rows whose number is valid under what follows. */
   readonly valid: number;
-  /** Of the valid ones those of no mobile phone, such as landlines: an SMS may not arrive there. */
+  /** How many of the valid ones are of no mobile phone, such as landlines: an SMS may not arrive there. */
   readonly notMobile: number;
   /** Numbers with +, among the valid ones. */
   readonly withPlus: number;
-  /** Those that are not valid as they are read, and are numbers with a + in front, which a spreadsheet takes off. */
+  /** Numbers that are not valid as they are read, but would be with a + in front, which a spreadsheet takes off. */
   readonly lostPlus: number;
   /** The column that says the country; undefined where there is none, or where no number needs it. */
   readonly countryColumn: string | undefined;
@@ -40,7 +40,7 @@ export type NumberSearch =
 
 /** Points between two columns of which the better one is taken. */
 const CLEAR_LEAD = 0.2;
-/** Of so few numbers without + the job says nothing where their country is unclear. */
+/** Up to this share of numbers without +, the job says nothing where their country is unclear. */
 const FEW_SHARE = 0.1;
 const LEAST_DIGITS = 7;
 
@@ -72,9 +72,9 @@ function isOfNumbers({ guess, filled, score }: ReadColumn): boolean {
 }
 
 interface Known {
-  /** Of numbers without +, as a person said. */
+  /** The country of numbers without +, as a person said. */
   readonly country: string | undefined;
-  /** Index of the column that says it. */
+  /** Index of the column that says the country row by row. */
   readonly countries: number | undefined;
 }
 

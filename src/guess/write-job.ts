@@ -12,7 +12,7 @@ export interface OptOutList {
   /** Relative to the job file. */
   readonly name: string;
   readonly encoding: string | undefined;
-  /** Of its numbers without +, by the list itself and by one of its columns. */
+  /** The country of its numbers without +: one for the whole list, or a column that says it row by row. */
   readonly country: string | undefined;
   readonly countryColumn: string | undefined;
 }
@@ -23,9 +23,9 @@ export interface JobFrame {
   /** Relative to the job file. */
   readonly files: readonly string[];
   readonly optOuts: readonly OptOutList[];
-  /** Undefined where a byte order mark or UTF-8 says it. */
+  /** The encoding that the job must name; a byte order mark or UTF-8 needs no name. */
   readonly encoding: string | undefined;
-  /** By a person, so that no comment doubts it. */
+  /** A person stated it, so no comment doubts it. */
   readonly isEncodingStated: boolean;
   readonly sheet: string | undefined;
   readonly columns: readonly string[];
@@ -74,7 +74,7 @@ function writeHead({ rows, notInAll, number }: JobGuess, { name, files }: JobFra
   ];
 }
 
-/** Of the countries whose zones begin with another one than that of most people. */
+/** The zone of most people, in countries where the list of zones begins with another one. */
 const MAIN_ZONES: Readonly<Record<string, string>> = {
   AU: 'Australia/Sydney',
   BR: 'America/Sao_Paulo',

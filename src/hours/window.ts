@@ -14,7 +14,7 @@ export interface Window {
   readonly from: string;
   /** After `from`; `24:00` is the end of the day. */
   readonly to: string;
-  /** That of the recipient's country (all of its zones), of a name, or that which a column names. */
+  /** Whose clock counts: `recipient` (all zones of the country of the number), a zone by its name, or the column that names one. */
   readonly timeZone: string | { readonly column: string };
   /** What happens to a row whose zone is not known. */
   readonly unknown: 'reject' | 'hold';
@@ -75,7 +75,7 @@ export class OpeningHours {
     });
   }
 
-  /** In which a closed zone does not open: to its next opening by today's clock; 1 where the clock is put forward or back before that. */
+  /** How long a closed zone stays closed: to its next opening by today's clock; 1 where the clock is put forward or back before that. */
   #minutesToPass(zone: string, minute: number): number {
     const ahead = this.#from - this.#read(zone, minute).minute;
     const minutes = ahead > 0 ? ahead : ahead + DAY_MINUTES;

@@ -12,7 +12,7 @@ export async function maskThrown<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The same for synchronous code. */
+/** Does what `maskThrown` does, for synchronous code. */
 export function maskThrownBy<T>(work: () => T): T {
   try {
     return work();

@@ -20,12 +20,12 @@ export interface ServiceOptions {
   readonly account: string;
   /** UUID of the account, in addresses of contacts; defaults to `account`. */
   readonly accountId?: string | undefined;
-  /** Of the contact center, for `gateway`; needed if the organisation has several. */
+  /** The tenant of the contact center, for `gateway`; needed if the organisation has several. */
   readonly tenant?: string | undefined;
   /** Defaults to `<account>_hq`. */
   readonly subAccountId?: string | undefined;
   readonly credentials: CredentialOptions;
-  /** Of the lane that all calls of an area share; below the ceilings of the area. */
+  /** Limits of the lane that all calls of an area share; below the ceilings of the area. */
   readonly limits?: Partial<Readonly<Record<Area, LimitOptions>>> | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
   /** How long a call keeps trying while the service is unreachable or refuses it; defaults to 900. */

@@ -58,9 +58,8 @@ export function readEvent(body: Uint8Array, { eventId, signature }: EventHeaders
   // Its own text: numbers keep all digits. Inside a JSON string a line break can only be escaped: these stand between tokens.
   const kept = text.replace(/[\r\n]/g, ' ');
   const line = `${LINE_START}${receivedAt}","kind":"${kind}","id":${JSON.stringify(id)},"event":${kept}${signed}}\n`;
-  /** Where it is `inbound`. */
   const message = kind === 'inbound' ? readInbound(event, id) : undefined;
-  /** Where it is a receipt: what its message was called by who sent it. */
+  /** The id that a receipt's sender gave the message. */
   const messageId = kind === 'receipt' && isObject(event.payload) ? event.payload.clientMessageId : undefined;
   /** `line`: its line break included. */
   return { kind, id, line, message, messageId };
@@ -77,14 +76,14 @@ function readInbound({ payload }: Record<string, unknown>, eventId: string) {
   return {
     source: String(source),
     text: body,
-    /** The same for each delivery of it. */
+    /** Identifies the message: the same for each delivery of it. */
     id,
     /** When the service got it, ISO 8601 in UTC; undefined where it does not say. */
     at,
   };
 }
 
-/** Undefined for any other line. */
+/** Reads a line of the file of events; undefined for any other line. */
 export function decodeEventLine(line: string): StoredEvent | undefined {
   if (!line.startsWith(LINE_START)) return undefined;
   try {

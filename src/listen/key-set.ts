@@ -13,7 +13,7 @@ export class KeySet {
   #table = new Uint32Array(FIRST_SLOTS * WORDS);
   #size = 0;
 
-  /** Of the table that the ids stand in. */
+  /** Size of the table that the ids stand in. */
   get bytes(): number {
     return this.#table.byteLength;
   }

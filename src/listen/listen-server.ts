@@ -12,7 +12,7 @@ export type ListenLimits = typeof LISTEN_LIMITS;
  * The service repeats deliveries that were not answered 2xx.
  */
 export const LISTEN_LIMITS = {
-  /** Of one body. A gateway event or a receipt has about 1 KB. */
+  /** The longest body. A gateway event or a receipt has about 1 KB. */
   bodyBytes: 128 * KIB,
   /** Pending deliveries, each as its body and `REQUEST_BYTES`: above it they are answered 503. */
   pendingBytes: 6144 * KIB,
@@ -166,7 +166,7 @@ function readBody(
     });
     request.once('end', () => resolve(body.subarray(0, bytes)));
     request.once('close', () => resolve('cut-off'));
-    // Else the stream would gather the pieces that are there until the next turn.
+    // Starts at once: the stream would gather the pieces that are there until the next turn.
     request.read(0);
   });
 }

@@ -133,7 +133,7 @@ async function readList(path: string, files: Files) {
   const outAt = new Map<number, string>();
   const file = await files.openRead(path);
   try {
-    // Of one that is empty the process died before it had begun it, or a person made it.
+    // An empty file is one that a person made, or whose process died before it wrote the header.
     if (file.bytes === 0) return { known, outAt, isTorn: false };
     const header = await file.read(0, OPT_OUT_HEADER.length);
     if (header.toString() !== OPT_OUT_HEADER) throw refuseList(path);

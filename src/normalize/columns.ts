@@ -22,7 +22,10 @@ export class Columns {
     this.names = names;
   }
 
-  /** Where a column stands; -1 where it is not there. `about` begins what is said of that, such as the key of the job; `advice` ends its hint. */
+  /**
+   * Where a column stands; -1 where it is not there. `about` begins the problem that is kept then, such as the key of the job; `advice`
+   * ends its hint.
+   */
   find(
     wanted: string,
     about: string,
@@ -41,12 +44,12 @@ export class Columns {
     return -1;
   }
 
-  /** The same where the job may name none. */
+  /** Finds a column that the job need not name. */
   findAny(wanted: string | undefined, about: string): number | undefined {
     return wanted === undefined ? undefined : this.find(wanted, about);
   }
 
-  /** The same without a problem. */
+  /** Finds a column without keeping a problem; undefined where it is not there. */
   look(wanted: string | undefined): number | undefined {
     const index = wanted === undefined ? undefined : findColumn(this.names, wanted);
     const name = this.names[index ?? -1];
@@ -106,7 +109,10 @@ export function explainMissingColumn(
   };
 }
 
-/** Of the columns of a file, those that its reader numbered (header.ts) and that a job may mean by a name; empty where it can mean none or only one. */
+/**
+ * The columns that the reader of the file numbered (header.ts) and that a job may mean by a name; empty where it can mean none or
+ * only one.
+ */
 function findNumbered(columns: readonly string[], wanted: string): string[] {
   const base = foldName(wanted);
   const found = columns.filter((column) => {

@@ -18,7 +18,7 @@ export class RowWriter {
   #faults = new Map<number, Rejection>();
   #ownIds = new Map<number, string>();
   #absent = new Set<number>();
-  /** Of the open row: its cells so far, and where its JSON begins and ends. */
+  /** The cells of the open row so far, then where its JSON begins and ends. */
   #cells = 0;
   #start = 0;
   #end = 0;
@@ -28,7 +28,7 @@ export class RowWriter {
     this.width = width;
   }
 
-  /** Bytes of JSON of those rows. */
+  /** Bytes of JSON of the kept rows. */
   get bytes(): number {
     return this.#text.length;
   }

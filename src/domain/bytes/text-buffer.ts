@@ -40,7 +40,7 @@ export class TextBuffer {
     this.#length += this.#bytes.write(text, this.#length);
   }
 
-  /** The same, faster for a short ASCII text. */
+  /** Appends as `append`, faster for a short ASCII text. */
   appendShort(text: string): void {
     if (this.#length + text.length > this.#bytes.length) this.#grow(this.#length + text.length);
     const bytes = this.#bytes;

@@ -18,10 +18,10 @@ export type FastNumber = NumberDigits | 'refused' | undefined;
 const PLAIN = /^\+?[\d ().\u00A0-]{5,40}$/;
 /** Fewer, the plus included, are reported as no number at all. */
 const FEWEST_WRITTEN = 4;
-/** Of a decimal that a spreadsheet made: `6591234567.0`. */
+/** The zeros of a decimal that a spreadsheet made: `6591234567.0`. */
 const ZEROS = /\.00?$/;
 
-/** Answers equal the library's. It has none for an ambiguous number. */
+/** Reads a number as the library does; undefined where only the library can tell, as for an ambiguous number. */
 export function readFast(text: string, country: string | undefined): FastNumber {
   const written = trimApostrophe(text.trim());
   if (!PLAIN.test(written) || ZEROS.test(written)) return undefined;
@@ -33,7 +33,7 @@ export function readFast(text: string, country: string | undefined): FastNumber 
   return home && readNational(home, digits);
 }
 
-/** For a country that is not written as a code in capitals. */
+/** The plan of a country that is not written as a code in capitals. */
 function findPlan(written: string): NumberingPlan | undefined {
   const found = normalizeCountry(written);
   return found.ok ? planByCountry.get(found.country) : undefined;
