@@ -10,7 +10,7 @@ import type { Lane } from '../throttle/lane.js';
  * `job_name`, because Prometheus has a label `job` of its own.
  */
 const HELP = {
-  // Of what is sent.
+  // Requests and lanes.
   volley_requests_total:
     'Requests to the service, by HTTP status; no_answer: sent, and no whole answer came; not_sent: no connection.',
   volley_request_duration_seconds: 'Time from a request to the end of its answer, or to its failure.',
@@ -22,7 +22,7 @@ const HELP = {
   volley_database_lost:
     '1 while the database of a cluster does not answer, and nothing is sent; 0 while it does, or where there is none.',
   volley_database_answer_seconds: 'Time that the database of a cluster took for its last answer to a short call.',
-  // Of a run.
+  // Runs of a job.
   volley_rows_total:
     'Rows of the runs that this command worked on, by outcome: accepted, rejected, skipped or in_doubt. Those of earlier processes of a run count.',
   volley_unprocessed_rows: 'Rows that are planned and have no outcome yet.',
@@ -31,13 +31,13 @@ const HELP = {
   volley_running: '1 while the command works on the job, 0 when it has ended.',
   volley_last_exit_code: 'Exit code of the last command that ended.',
   volley_last_success_timestamp_seconds: 'When a command last ended with exit code 0; 0 if none ever did.',
-  // Of a worker.
+  // A worker of a cluster.
   volley_worker_running: '1 while the worker works, 0 when it has ended.',
   volley_worker_lease_held:
     '1 while the database has confirmed the lease of the worker in time; else 0, and it sends nothing.',
   volley_worker_waits_for_leader:
     '1 while there is a run in the database, and no leader that lets the worker work on it; else 0.',
-  // Of the listener.
+  // The listener.
   volley_events_total:
     'Deliveries of events, by outcome: written, duplicate, bad (no JSON object), refused (wrong secret) or busy; dropped: connections closed at once.',
   volley_listener_accepting: '1 while events are accepted, 0 once the file cannot be written.',

@@ -112,7 +112,7 @@ export interface Ended {
   /** As the log has it; what it lists of a file's columns is not posted. */
   readonly reason: string;
   readonly error: { readonly code: string; readonly message: string } | null;
-  /** Of the runs that it finished or applied, and at last of the plan that a guard refused. */
+  /** What each run came to that it finished or applied, and at last the plan that a guard refused. */
   readonly summaries?: readonly Summary[];
   /** Rows of all runs of the job; unknown where the command failed. */
   readonly openDoubt?: number | undefined;

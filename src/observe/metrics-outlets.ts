@@ -80,7 +80,7 @@ export async function openOutlets(
 /** Metrics are seldom collected by the user that sends; no figure is about a person. */
 const MODE = 0o644;
 
-/** As a whole, so that no reader sees a part of it. */
+/** Replaces the file as a whole, so that no reader sees a part of it. */
 async function replaceFile(path: string, text: string): Promise<void> {
   // The collector reads `*.prom` alone. Processes of two containers may have the same id.
   const part = `${path}.${hostname()}.${process.pid}.part`;
@@ -99,7 +99,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
   }
 }
 
-/** Of one request, headers included. */
+/** The most time that one request may take, headers included. */
 const REQUEST_MS = 10_000;
 const CONNECTIONS = 16;
 

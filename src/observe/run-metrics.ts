@@ -87,7 +87,7 @@ export class RunMetrics extends SendMetrics {
   readonly #lastSuccess = this.gauge(LAST_SUCCESS, 'job_name');
   readonly #env: MeasuredDisk;
   #isSandbox = false;
-  /** By the id of their plan. */
+  /** Steps of the runs, by the id of their plan. */
   readonly #runs = new Map<string, readonly StepRows[]>();
   #inDoubt = new Map<string, number>();
   #plan = '';
@@ -172,7 +172,7 @@ export class RunMetrics extends SendMetrics {
     this.#inDoubt.set(this.#plan, sumOf(steps.map(({ balance }) => balance.inDoubt)));
   }
 
-  /** Of each step, over all runs of the command. */
+  /** Adds up the balance of each step over all runs of the command. */
   #listBalances(): { labels: Record<string, string | number>; balance: Balance }[] {
     const all = [...this.#runs.values()].flat();
     return all.map(({ number: step, kind }) => {

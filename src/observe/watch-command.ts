@@ -19,9 +19,9 @@ export async function watchCommand(
 ): Promise<CommandEnd> {
   let job: Job | undefined;
   let openDoubt: number | undefined;
-  /** The process that ended the runs posts so. */
+  /** Another process ended the runs, and posts their end. */
   let isOfAnother = false;
-  /** Of its runs, and at last of the plan that a guard refused. */
+  /** What its runs came to, and at last the plan that a guard refused. */
   const summaries: Summary[] = [];
   const metrics = areAsked(flags) ? await (await import('./run-metrics.js')).openRunMetrics(flags, context) : undefined;
   context.watch((event) => {

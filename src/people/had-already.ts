@@ -88,7 +88,7 @@ async function openPeople(
   const accounts = new Set(job.steps.map(({ kind }) => accountOfKind(job, kind)));
   const isRecent = ({ isOver, sentAt }: PeopleHead) => !isOver || nowMs() - sentAt <= spanMs;
   const mayCount = (head: PeopleHead) => isRecent(head) && accounts.has(head.account);
-  // Of one that is about to send, its plan has said so.
+  // A plan that is about to be sent said so when it was made.
   const isNew = all.length === made && steps.length > 0 && begun === undefined;
   if (isNew) (await describeMemoriesNearby(files, { job, jobDirectory }, mayCount)).map(onNotice);
   const recent = all.map(({ head }) => head).filter((head) => mayCount(head) && !isSameRun(head, begun?.mark));
@@ -96,7 +96,7 @@ async function openPeople(
   const heads = job.frequency === undefined ? recent.filter((head) => !others.has(head)) : recent;
   const retried =
     retryOf && (await readMark(files, (await RunDirectories.read(files, jobDirectory)).of(retryOf.run), retryOf.run));
-  // Else no number is in it twice.
+  // One step without duplicates has no number twice.
   const mayRepeat = steps.length > 1 || steps.some((step) => step.kind === 'sms' && step.duplicates === 'keep');
   const countsOwn = job.frequency !== undefined && mayRepeat;
   const texts = steps.length > 1 && begun === undefined ? new PlannedTexts() : undefined;
@@ -133,7 +133,7 @@ async function listOtherDays(
   const others = new Set<PeopleHead>();
   for (const head of heads) {
     const { record } = (head.job === job.name && (await readRunFile(files, head.directory))) || {};
-    // Of one whose directory was removed, and of one before the job was of every day, only the time is known.
+    // Without its directory, or where the job was not of every day yet, only the time of the run is known.
     const known = record?.plan === head.plan ? (record.begun?.occurrence ?? '') : '';
     const day = isDay(known) ? known : nameDay(head.sentAt);
     if (head.job !== job.name || day !== occurrence) others.add(head);
@@ -177,7 +177,7 @@ function describeMade(made: number, directory: string, isNew: boolean): string {
 /** What a job says of people who had something already. */
 type HadRules = Pick<Job, 'sameTextWithin' | 'frequency'> & {
   readonly sameText: HadFigures['rule'];
-  /** That asks. */
+  /** The plan that asks. */
   readonly plan: { readonly id: string; readonly job: Pick<Job, 'name'> };
 };
 
@@ -287,7 +287,7 @@ function nameRun(run: PeopleHead | undefined): Omit<Found, 'rows'> {
 }
 
 function describeHad(run: PeopleRun | undefined, own: string): string {
-  // The same plan, in another directory.
+  // One plan can be in two directories.
   const place = run?.plan === own ? ` in ${run.directory}` : '';
   const from = `exactly this text from run ${run?.plan} of job ${run?.job}${place}`;
   if (run?.state === 'in-doubt') return `The number may have had ${from}: it is in doubt there`;

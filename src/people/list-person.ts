@@ -30,9 +30,9 @@ export interface MessageToPerson {
   readonly why: string | null;
   /** Until when the service holds it; null where it does not, or nothing says so. */
   readonly scheduled: StatedTime | null;
-  /** Of its run, when it was noted. */
+  /** Where its run was when it was noted. */
   readonly directory: string;
-  /** Undefined where the rows of its run are not where they were: it was moved, removed or pruned. */
+  /** What it says; undefined where the rows of its run are not where they were: it was moved, removed or pruned. */
   readonly text: string | undefined;
 }
 

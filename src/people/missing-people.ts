@@ -73,11 +73,14 @@ export async function noteMissing(files: Files, owner: MemoryOwner, nowMs: numbe
 interface SentRun {
   readonly plan: Plan;
   readonly mark: RunMark;
-  /** Its process ended, and what it noted then is lost: the memory is a backup, or the process died before. Not of a copy of a run, which is older. */
+  /**
+   * Whether its process ended, and what it noted then is lost: the memory is a backup, or the process died before it noted. False for a
+   * copy of a run, which is older than `head`.
+   */
   endedSince(head: PeopleHead): boolean;
 }
 
-/** Undefined where it has sent nothing. */
+/** Reads when a run sent and ended; undefined where it has sent nothing. */
 async function readSent(files: Files, { path }: RunDirectory): Promise<SentRun | undefined> {
   const plan = await readPlan(files, path);
   const { state } = await readRunState(files, join(path, JOURNAL_FILE));
@@ -89,7 +92,7 @@ async function readSent(files: Files, { path }: RunDirectory): Promise<SentRun |
   return { plan, mark, endedSince };
 }
 
-/** By what is kept of a run without its journal; what is damaged says nothing. */
+/** Whether a run without a journal may have sent, by its record; one without a readable record may. */
 function mayHaveSent(record: RunRecord | undefined): boolean {
   return record === undefined || (record.begun !== undefined && record.begun.testOf === undefined);
 }
@@ -126,7 +129,7 @@ function isName(name: string): boolean {
   return !name.startsWith('.') && !name.startsWith('_');
 }
 
-/** Of a run that a memory lacks, without its rows: its summary says whether it wrote to anyone of late; one that cannot be read does not. */
+/** Whether a run whose rows are gone belongs to this memory and may have written to anyone of late: its summary says so, or cannot be read. */
 async function mayCount(
   files: Files,
   { path }: RunDirectory,

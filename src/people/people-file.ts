@@ -16,7 +16,7 @@ export interface PeopleHead {
   readonly format: typeof FORMAT;
   /** Its id. Plans of one job in two directories have the same. */
   readonly plan: string;
-  /** Of how its journal begins (`markOf`): which run of the plan. */
+  /** A digest of how its journal begins (`markOf`): which run of the plan. */
   readonly begun: string;
   /** Where it was when this was written. */
   readonly directory: string;
@@ -37,7 +37,7 @@ const PERSON_STATES = ['to-send', 'accepted', 'in-doubt', 'rejected', 'not-sent'
 export type PersonState = (typeof PERSON_STATES)[number];
 export type CountedState = Exclude<PersonState, 'rejected' | 'not-sent'>;
 
-/** In a few words. */
+/** Each state in a few words. */
 export const PERSON_WORDS: Readonly<Record<PersonState, string>> = {
   'to-send': 'to be sent, its run is not finished',
   accepted: 'accepted',
@@ -54,7 +54,7 @@ const RECORD_BYTES = 16;
 const TEXT_AT = 8;
 const STATE_AT = 12;
 const HMAC_DIGITS = 64;
-/** Of a multiple of a record. */
+/** A multiple of a record. */
 const CHUNK_BYTES = 1 << 18;
 /** A path may have 4096. */
 const MAX_HEAD_BYTES = 1 << 15;
@@ -150,7 +150,7 @@ export function readPeople(
   });
 }
 
-/** In pieces, which the callee may change. */
+/** Hands the records to `take` in pieces, which it may change. */
 async function readRecords(
   files: Files,
   path: string,

@@ -20,9 +20,9 @@ export class PeopleTable {
   #shift = 0;
   /** Where each bucket begins, and the last one ends. */
   #starts = new Uint32Array(2);
-  /** Of each message its number, and room for two words. */
+  /** The number of each message, and room for two words. */
   #numbers = new Float64Array(0);
-  /** The same memory: the third and fourth word of a message are its text and its run. */
+  /** A view of `#numbers`: the third and fourth word of a message are its text and its run. */
   #words = new Uint32Array(0);
   readonly #ownNumbers = new NumberSet();
   /** By the place of a number: how many messages of the plan itself go to it. */

@@ -66,7 +66,7 @@ export function scrubSecrets(text: string, secrets: readonly string[]): string {
 /** Controls that JSON leaves as they are, and what cannot be seen. */
 const UNSEEN = /[^\P{Cc}\n]|[\p{Cf}\p{Co}\u2028\u2029]/gu;
 
-/** The same JSON with control characters as JSON escapes, safe for a terminal. */
+/** Writes control characters of JSON as JSON escapes: it means the same, and is safe for a terminal. */
 export function escapeJson(json: string): string {
   return json.replace(UNSEEN, (character) =>
     character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),

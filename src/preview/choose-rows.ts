@@ -9,9 +9,9 @@ export interface RowChoice {
   readonly row?: number | undefined;
   /** E.164; also of a row that is not sent. */
   readonly to?: string | undefined;
-  /** Those with the most parts. */
+  /** The rows with the most parts. */
   readonly longest?: boolean | undefined;
-  /** Those with a character that forces UCS-2. */
+  /** The rows with a character that forces UCS-2. */
   readonly ucs2?: boolean | undefined;
   /** Drawn by this word: the same word draws the same rows. */
   readonly random?: string | undefined;
@@ -20,7 +20,7 @@ export interface RowChoice {
 /** Which rows of a job or a run are shown. */
 export interface ChosenRows {
   readonly choice: RowChoice;
-  /** Of each step, at most. */
+  /** The most rows of each step. */
   readonly count: number;
   /** Steps of this kind alone; undefined: all. */
   readonly only?: string | undefined;

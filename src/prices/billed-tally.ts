@@ -38,13 +38,13 @@ export class AcceptedCost {
 export interface Billed {
   /** Messages with a receipt. */
   messages: number;
-  /** Those whose newest receipt names a price: undelivered ones are not charged. */
+  /** Messages whose newest receipt names a price: undelivered ones are not charged. */
   priced: number;
   /** Exact sums by currency. */
   amounts: Record<string, string>;
   /** By the job's price list, for the messages with a receipt; null for a step without prices. */
   forecast: string | null;
-  /** Of the messages whose receipt names them. */
+  /** SMS parts of the messages whose receipt names them. */
   parts: number;
   plannedParts: number;
 }
@@ -80,7 +80,7 @@ export class BilledTally {
     this.#amounts.set(price.currency, (this.#amounts.get(price.currency) ?? 0n) + price.total);
   }
 
-  /** Undefined where no receipt says anything of it. */
+  /** What the receipts say; undefined where they name neither price nor parts. */
   figures(): Billed | undefined {
     if (this.#priced === 0 && this.#parts === 0) return undefined;
     return {
@@ -94,7 +94,7 @@ export class BilledTally {
   }
 }
 
-/** Of all steps; undefined where there is none. A forecast of some steps alone is none of all. */
+/** Adds up the figures of all steps; undefined where there is none. Without the forecast of each step there is none of all. */
 export function sumBilled(steps: readonly Billed[]): Billed | undefined {
   if (steps.length === 0) return undefined;
   const amounts = new Map<string, bigint>();

@@ -11,16 +11,16 @@ export interface PricedRow {
   /** Its E.164 digits. */
   readonly number: number | undefined;
   readonly parts: number;
-  /** Of a UCS-2 message, as `Ucs2Cost` counts them; else 0. */
+  /** What a UCS-2 message takes beyond GSM-7, as `Ucs2Cost` counts it; 0 for another message. */
   readonly extraParts: number;
-  /** That force UCS-2; undefined where none does. */
+  /** Its characters that force UCS-2; undefined where none does. */
   readonly characters: string | undefined;
 }
 
 interface Group {
   readonly country: string;
   readonly parts: number;
-  /** Of a part, or of a contact. */
+  /** Price of a part, or of a contact. */
   readonly price: bigint | undefined;
   rows: number;
 }

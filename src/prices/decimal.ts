@@ -48,7 +48,7 @@ export function formatDecimal(nanos: bigint): string {
   return `${nanos < 0n ? '-' : ''}${digits.slice(0, -DECIMALS)}.${fraction}`;
 }
 
-/** Of an amount that `formatDecimal` wrote. */
+/** Reads an amount that `formatDecimal` wrote, in its nanos. */
 export function readNanos(decimal: string): bigint {
   const isNegative = decimal.startsWith('-');
   const [integer = '', fraction = ''] = decimal.replace('-', '').split('.');

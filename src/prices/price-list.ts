@@ -1,14 +1,14 @@
-/** What one row of a price list says. Prices in millionths of the currency's unit; undefined where the cell is blank. */
+/** What one row of a price list says. Prices are in billionths of the currency's unit; undefined where the cell is blank. */
 export interface PriceRow {
-  /** On which it stands. */
+  /** The line on which it stands. */
   readonly line: number;
   /** ISO alpha-2; undefined for a row of a prefix alone. */
   readonly country: string | undefined;
   /** Digits that numbers begin with, calling code included; undefined for a row of a country alone. */
   readonly prefix: string | undefined;
-  /** Of one SMS part. */
+  /** Price of one SMS part. */
   readonly sms: bigint | undefined;
-  /** Of one contact. */
+  /** Price of one contact. */
   readonly contact: bigint | undefined;
 }
 
@@ -33,7 +33,7 @@ export class PriceList {
   readonly #countries = new Map<string, PriceRow>();
   /** By the prefix as a number: a prefix begins with no zero, so each length has numbers of its own. */
   readonly #prefixes = new Map<number, PrefixRows>();
-  /** Of the prefixes, the longest first. */
+  /** The lengths of the prefixes, the longest first. */
   readonly #lengths: readonly number[];
   readonly hasContactPrices: boolean;
 

@@ -10,7 +10,7 @@ export interface StepCost {
   readonly ucs2: Ucs2Cost;
   /** A planned row names its group by its index here: all rows of a group cost the same. */
   readonly groups: readonly CostGroup[];
-  /** Of a step that is sent in stages: its first. */
+  /** What the first stage costs, where the step is sent in stages. */
   readonly firstStage?: string;
 }
 
@@ -44,7 +44,7 @@ export interface CostGroup {
   readonly country: string;
   /** SMS parts of each row; 0 for contacts. */
   readonly parts: number;
-  /** Of each row; null without a price. */
+  /** What each row costs; null without a price. */
   readonly rowCost: string | null;
   readonly rows: number;
 }

@@ -74,7 +74,7 @@ function describeIntent(at: number, { step, request, part, rows }: RequestKey & 
   return { type: 'intent', at, step, request, part, rows };
 }
 
-/** Undefined: the request has its outcome already, and this one does not count. */
+/** What an outcome says; where the request is not `open`, it has one already, and this one does not count. */
 function describeOutcome(
   { at, step, request, part, result }: OutcomeEntry,
   open: OpenRequest | undefined,
@@ -121,7 +121,7 @@ export interface ProvenBalance {
   planned: number;
   rejected: number;
   skipped: number;
-  /** Of those planned. A row that another plan has claimed keeps what became of it here. */
+  /** Planned rows by outcome. A row that another plan has claimed keeps what became of it here. */
   readonly outcomes: Record<RowVerdict['status'] | 'unprocessed', number>;
 }
 

@@ -45,7 +45,7 @@ const mask = (name) =>
     return digits.length > 15 ? '***' : `+${digits.slice(0, 2)}${'*'.repeat(digits.length - 4)}${digits.slice(-2)}`;
   });
 
-/** Of whole numbers from 0 on. */
+/** Adds up whole numbers from 0 on; any other is refused. */
 function sum(counts) {
   const isCount = (count) => Number.isSafeInteger(count) && count >= 0;
   expect(Object.values(counts).every(isCount), 'a count is not a whole number from 0 on');

@@ -110,7 +110,7 @@ function describeStep({ number, kind, counts, inputs, suppression }: PlannedStep
   };
 }
 
-/** Those that count, with the key that each is signed with. */
+/** Lists the approvals that count, with the key that each is signed with. */
 async function listApprovals(files: Files, { directory, plan }: ProofSource): Promise<ProofEntry[]> {
   const state = await readRegistry(files, dirname(directory));
   const { given } = await readApprovals(files, { directory, plan }, state);

@@ -25,15 +25,15 @@ export interface ListedRun {
   readonly exitCode: number | null;
   /** The run whose rows it retries. */
   readonly retryOf: string | null;
-  /** Of a test: the plan that it tested, null where it tested the job file; absent for a run. */
+  /** The plan that a test tested, null where it tested the job file; absent for a run. */
   readonly testOf?: string | null;
   /** How many approvals of it count, of how many that it asks for; absent where it asks for none. */
   readonly approvals?: { readonly count: number; readonly required: number };
-  /** As the job names them, each once. */
+  /** Its input files as the job names them, each once. */
   readonly files: readonly string[];
   /** Rows by outcome; null where nothing says so. */
   readonly balance: Balance | null;
-  /** On disk. */
+  /** What its directory takes on disk. */
   readonly bytes: number;
   readonly problem: string | null;
 }
@@ -137,7 +137,7 @@ function nameFiles(files: readonly { readonly file: string }[]): string[] {
   return [...new Set(files.map(({ file }) => file))];
 }
 
-/** Of the files directly in a directory; 0 where there is none. */
+/** Adds up the files directly in a directory; 0 where there is none. */
 async function countBytes(files: Files, directory: string): Promise<number> {
   let bytes = 0;
   for (const name of await files.list(directory)) {

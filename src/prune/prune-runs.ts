@@ -19,13 +19,13 @@ interface PrunedRun {
   readonly directory: string;
   /** Null for one that never came to its end, or was never begun. */
   readonly endedAt: string | null;
-  /** That were deleted, or would be. */
+  /** How many were deleted, or would be. */
   readonly bytes: number;
 }
 
 export interface PruneEnd extends Omit<ChosenRuns, 'chosen'> {
   readonly pruned: readonly PrunedRun[];
-  /** Of what the embedded sandbox kept of the job; 0 while a run is left. */
+  /** What the embedded sandbox kept of the job and loses with it; 0 while a run is left. */
   readonly sandboxBytes: number;
 }
 
@@ -76,7 +76,7 @@ async function readRuns(registry: Registry, { files, clock }: Ports): Promise<Pr
   for (const { plan, state, directory } of await readHistory(files, jobDirectory, registry.state)) {
     const { begun, ended, abandoned } = registry.state.recordOf(plan.id);
     const isWritten = ended?.state === 'finished' && (await isReported(files, { directory }));
-    // What an abandoned one did not send is let go with its rows.
+    // An abandoned run never sends the rest: it goes with its rows.
     const unfinished = abandoned === undefined ? explainUnfinished(state, isWritten) : undefined;
     // Nobody waits for the end of a test that was cut short, or never begun.
     const cutMs = begun?.at ?? (await files.stat(join(directory, PLAN_FILE)))?.modifiedMs;
@@ -100,9 +100,9 @@ async function readRuns(registry: Registry, { files, clock }: Ports): Promise<Pr
 /** A run of a job that is not pruned yet. */
 interface PrunableRun {
   readonly plan: Plan;
-  /** Ids of those of which it has rows. */
+  /** Ids of the files of which it has rows. */
   readonly files: readonly string[];
-  /** Undefined where it was never begun. */
+  /** When it was begun; undefined for an unstarted plan. */
   readonly beganMs: number | undefined;
   readonly endMs: number;
   /** Why its own rows are still needed; undefined where they are not. */
@@ -110,13 +110,13 @@ interface PrunableRun {
 }
 
 interface PruneChoice {
-  /** Runs that ended before. */
+  /** Only runs that ended before this are pruned. */
   readonly beforeMs: number;
   /** So many of the newest stay whatever their age. */
   readonly keepLast: number;
 }
 
-/** What is pruned, in this order, and what is old enough and stays. `kept`: how many are too young, or among the last, of which tests are none. */
+/** What is pruned, in this order, and what is old enough and stays. `kept`: how many are too young, or among the last; a test is never a last one. */
 interface ChosenRuns {
   readonly chosen: ReadonlySet<PrunableRun>;
   readonly skipped: readonly { readonly run: string; readonly reason: string }[];
@@ -216,7 +216,7 @@ async function listPrunable(files: Files, directory: string): Promise<{ name: st
  *   2. so have their own directories, for a memory that is lost: they are runs no more
  *   3. of each the summary loses its examples, and one file after the other goes
  *
- * The same again goes on from where it was. What the runs took and claimed stays known.
+ * The next `prune` continues one that was cut short. What the runs took and claimed stays known.
  */
 async function notePruned(
   runs: readonly string[],
