@@ -89,11 +89,12 @@ export function findNumberCountry(country: string | undefined): CountryCode | un
 }
 
 /**
- * Takes blanks off both ends, the invisible marks that come with numbers copied from address books, an apostrophe in front, and
- * brackets off a calling code.
+ * Takes blanks off both ends, the invisible marks that come with numbers copied from address books, an apostrophe in front, what
+ * exports put around every number of a file, and brackets off a calling code.
  */
 export function trimNumber(text: string): string {
-  return trimInvisible(trimApostrophe(trimInvisible(text))).replace(BRACKETED_CODE, '$1 ');
+  const bare = trimInvisible(text).replace(FORMULA, '$1').replace(MARK, '');
+  return trimInvisible(trimApostrophe(bare)).replace(BRACKETED_CODE, '$1 ');
 }
 
 function trimInvisible(text: string): string {
@@ -110,6 +111,10 @@ export function trimApostrophe(value: string): string {
   return value.startsWith("'") ? value.slice(1).trimStart() : value;
 }
 
+/** `="0151…"`, a formula that keeps a spreadsheet from reading the text as a number. */
+const FORMULA = /^="([^"]+)"$/;
+/** `tel:+65…` of a link (RFC 3966), `p:+65…` of the leads of an advertisement. */
+const MARK = /^(?:tel|p):\s*(?=\+)/i;
 /** `(+65) 9123 4567`: the library wants the plus in front. */
 const BRACKETED_CODE = /^\(\s*(\+\d{1,3})\s*\)/;
 
