@@ -49,6 +49,8 @@ export interface CampaignJob extends Audience {
   readonly timing: Timing;
   /** Keys that the forms do not know: then they show the job, and change nothing of it. */
   readonly unknown: readonly string[];
+  /** As YAML. */
+  readonly isReadable: boolean;
 }
 
 const JOB_FILE = 'job.yaml';
@@ -180,7 +182,7 @@ export class Campaigns {
   async readAccount() {
     const text = await this.#files.readText(join(dirname(this.directory), SERVICE_FILE));
     if (text === undefined) return { written: {}, service: undefined, faults: ['it is not there'] };
-    const written: unknown = parseDocument(text).toJS();
+    const written = readValues(parseDocument(text));
     const { data: service, error } = writtenService.safeParse(written);
     const isWhole = !service?.sandbox && service?.account && service.credentials;
     const missing = isWhole ? [] : ['it has no account, or no credentials'];
@@ -238,10 +240,20 @@ function nameList({ files }: { readonly files?: unknown }): string {
   return [files].flat().join(', ');
 }
 
+/** Undefined where it names an anchor that it does not have. */
+function readValues(document: Document): ReturnType<Document['toJS']> | undefined {
+  try {
+    return document.toJS();
+  } catch {
+    return undefined;
+  }
+}
+
 function readJob(text: string): CampaignJob {
   const document = parseDocument(text);
   const at = (...path: (string | number)[]) => document.getIn(path);
-  const step = document.toJS()?.steps?.[0];
+  const values = readValues(document);
+  const step = values?.steps?.[0];
   const { input, suppress } = step ?? {};
   const ticked = toTicks(input?.where);
   const { timing, unknown: odd } = toTiming(step);
@@ -258,7 +270,8 @@ function readJob(text: string): CampaignJob {
   };
   visit(document.contents, '');
   const steps = document.get('steps');
-  if (document.errors.length > 0) unknown.add('lines that cannot be read');
+  const isReadable = document.errors.length === 0 && values !== undefined;
+  if (!isReadable) unknown.add('lines that cannot be read');
   if (!isSeq(steps) || steps.items.length !== 1) unknown.add('several steps');
   if (at('steps', 0, 'kind') !== 'sms') unknown.add('steps without SMS');
   const say = (value: unknown) => (value === undefined || value === null ? '' : String(value));
@@ -270,7 +283,7 @@ function readJob(text: string): CampaignJob {
     text,
     isSandbox: at('service', 'sandbox') === true,
     account: [at('service', 'account'), at('service', 'region')].filter((each) => each !== undefined).join(', '),
-    testNumbers: [document.toJS()?.testNumbers ?? []].flat().join(', '),
+    testNumbers: [values?.testNumbers ?? []].flat().join(', '),
     asksApproval: Number(at('guards', 'requireApproval') ?? 0) > 0,
     files: [input?.files ?? []].flat().map(String),
     sheet: input?.sheet,
@@ -284,5 +297,6 @@ function readJob(text: string): CampaignJob {
     sharesMemory: at('memory') === MEMORY,
     optOuts: say(document.get('optOuts')),
     unknown: [...unknown],
+    isReadable,
   };
 }

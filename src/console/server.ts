@@ -79,7 +79,13 @@ export async function startConsole(
   const repair = new RepairDesk(campaigns, commands, context);
   const fixing = new FixDesk(campaigns, commands, context);
   const routerOptions = { maxParamLength: 300 };
-  const app = fastify({ bodyLimit: MOST_FORM_BYTES, forceCloseConnections: true, routerOptions });
+  const app = fastify({
+    bodyLimit: MOST_FORM_BYTES,
+    forceCloseConnections: true,
+    routerOptions,
+    // An address that cannot be read comes to no hook.
+    frameworkErrors: (_error, _request, reply) => sendPage(reply.headers(SAFE_HEADERS), NOT_FOUND),
+  });
   const sessions = new WeakMap<object, Visit>();
   const command = showCommand(context.screen, 'console', '--link', '--directory', directory);
   const askForLink = (status: number, title: string, why: string) =>
@@ -118,6 +124,8 @@ export async function startConsole(
       const said = [error, ...error.problems].map(({ message }) => sayPlainly(message)).join('; ');
       return sendPage(reply, refusedPage(409, 'There is a problem', said));
     }
+    const { statusCode = 500 } = error as { readonly statusCode?: number };
+    if (statusCode < 500) return sendPage(reply, refusedPage(statusCode, 'This cannot be taken', NOT_TAKEN));
     context.log.error(`the console could not answer: ${error instanceof Error ? error.message : String(error)}`);
     const disk = findDiskError(error);
     const why = disk === undefined ? 'What went wrong is in the log of the console' : describeDisk(disk).message;
@@ -223,7 +231,7 @@ export async function startConsole(
   app.put('/c/:name/slices', { bodyLimit: SLICE_BYTES }, async (request, reply) => {
     const session = sessionOf(request);
     const asked = readAsked(request, request.query as FormFields, session);
-    const take = within((of) => columns.takeSlice(of, request.body as Buffer));
+    const take = within((of) => columns.takeSlice(of, bytesOf(request)));
     const refused = refuseVisit(session, request.headers['x-volley-token'], 'author');
     return sendPage(reply, refused ?? (await take(asked)));
   });
@@ -249,6 +257,7 @@ const IS_RUNNING =
   'Is one running? volley console --link opens it. Else give another --port, or a --host of this machine.';
 
 const NOT_FOUND = refusedPage(404, 'Not found', 'There is no such page here.');
+const NOT_TAKEN = `It is too large, or cannot be read. A file of more than ${MOST_FORM_BYTES / 1_000_000} MB is chosen by its path, or uploaded by a browser with scripts. Nothing was done.`;
 const STRANGER = refusedPage(403, 'You are not among the users', 'Who keeps the users of this console can add you.');
 const OTHER_VISIT = refusedPage(
   403,
@@ -264,8 +273,11 @@ function refuseVisit({ user, formToken }: Visit, token: unknown, role: Role): Pa
   return refusedPage(403, 'This is for others', said);
 }
 
-function readAsked(request: FastifyRequest, { file, ...fields }: FormFields, visit: Visit): PageRequest {
+function readAsked(request: FastifyRequest, { file, ...given }: FormFields, visit: Visit): PageRequest {
   const { name = '', output = '' } = request.params as Readonly<Record<string, string>>;
+  // No path and no argument of a command can have one.
+  const withoutNul = (value: unknown) => (typeof value === 'string' ? value.replaceAll('\0', '') : value);
+  const fields = Object.fromEntries(Object.entries(given).map(([field, value]) => [field, withoutNul(value)]));
   return { ...visit, name, output, fields, ...(isUpload(file) ? { file } : {}) };
 }
 
@@ -274,17 +286,23 @@ function isUpload(value: unknown): value is NonNullable<PageRequest['file']> {
 }
 
 /** A browser sends one of two forms, by its own account of them. */
-async function readForm({ headers, body }: FastifyRequest): Promise<FormFields> {
-  const type = headers['content-type'] ?? '';
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+async function readForm(request: FastifyRequest): Promise<FormFields> {
+  const type = request.headers['content-type'] ?? '';
+  const bytes = bytesOf(request);
   if (!type.startsWith('multipart/form-data')) return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
-  const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
+  const sent = new Response(new Uint8Array(bytes), { headers: { 'content-type': type } });
+  // Of one that was cut off nothing is taken: it has no token either.
+  const form = await sent.formData().catch(() => new FormData());
   const entries = [...form.entries()].map(async ([name, value]) =>
     typeof value === 'string'
       ? ([name, value] as const)
       : ([name, { name: readFileName(value.name), bytes: new Uint8Array(await value.arrayBuffer()) }] as const),
   );
   return Object.fromEntries(await Promise.all(entries));
+}
+
+function bytesOf({ body }: FastifyRequest): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 
 async function sendPage(reply: FastifyReply, { status = 200, page, json, to, file }: PageAnswer) {

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
+import { describeDisk, isDiskError } from '../command/disk-error.js';
 import type { Files } from '../storage/files.js';
 
 /** Of one slice that a browser sends: below what proxies take by default. */
@@ -32,7 +33,12 @@ export function readSize(written: unknown): number | undefined {
 /** Why a path that a person wrote is no file; undefined where it is one. */
 export async function refusePath(files: Files, path: string): Promise<string | undefined> {
   if (!isAbsolute(path)) return 'Give the whole path of the file, from / on';
-  return (await files.stat(path))?.isFile === true ? undefined : `There is no file ${path}`;
+  try {
+    return (await files.stat(path))?.isFile === true ? undefined : `There is no file ${path}`;
+  } catch (error) {
+    if (!isDiskError(error)) throw error;
+    return describeDisk(error).message;
+  }
 }
 
 export async function findUploaded(files: Files, directory: string, upload: Upload): Promise<number> {

@@ -18,7 +18,8 @@ export class CampaignDesk extends Desk {
   /** A campaign is on the sandbox or live for good: what is sent for real is a copy. */
   async makeLive(asked: JobRequest): Promise<PageAnswer> {
     const { campaign, job } = asked;
-    if (!job.isSandbox) return { to: `/c/${asked.name}` };
+    // Of a job that cannot be read its page says so.
+    if (!job.isSandbox || !job.isReadable) return { to: `/c/${asked.name}` };
     const { written, faults } = await this.campaigns.readAccount();
     if (faults.length > 0) {
       const message = 'Nothing can be sent for real yet: this console has no account to send from';

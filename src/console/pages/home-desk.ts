@@ -97,9 +97,10 @@ export class HomeDesk extends Desk {
   async optPerson(asked: PageRequest): Promise<PageAnswer> {
     const campaign = await this.#findSharing();
     const verb = fieldText(asked, 'what') === 'in' ? 'opt-in' : 'opt-out';
-    if (campaign === undefined) return this.showPerson(asked);
-    const number = fieldText(asked, 'number');
-    const printed = await this.run({ ...asked, campaign }, 'people', verb, jobFileOf(campaign), number);
+    // Not from a page, it may be anything, such as a flag.
+    const number = normalizeNumber(fieldText(asked, 'number'), undefined);
+    if (campaign === undefined || !number.ok) return this.showPerson(asked);
+    const printed = await this.run({ ...asked, campaign }, 'people', verb, jobFileOf(campaign), number.e164);
     if (printed.error !== null) throw new UserError('bad-input', printed.error.message);
     return this.showPerson(asked, verb === 'opt-out' ? 'Opted out' : 'Opted in');
   }
