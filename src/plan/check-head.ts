@@ -16,11 +16,11 @@ import { findRefusal } from './reimport/own-outputs.js';
 export interface InputHead {
   /** It has no more rows than were looked at. */
   readonly isWhole: boolean;
-  /** Of their recipients. */
+  /** Countries of the recipients. */
   readonly countries: readonly string[];
   /** How it was read, as the plan has it. */
   readonly readAs: readonly string[];
-  /** That most of the first rows would be rejected, and why; what the funnel of `where` warns of. */
+  /** Says where most of the first rows would be rejected, and why, and what the funnel of `where` warns of. */
   readonly notices: readonly string[];
 }
 

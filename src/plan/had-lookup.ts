@@ -5,7 +5,7 @@ import { isDay } from './occurrence.js';
 
 /** Who had which text by earlier runs, as one step asks it. */
 export interface HadLookup extends HadRows {
-  /** Of all that were asked; undefined where none had it. */
+  /** Adds up all rows that were asked; undefined where none had it. */
   figures(): HadFigures | undefined;
 }
 
@@ -20,11 +20,11 @@ export type HeldRows = Readonly<Record<'had' | 'noZone', number>>;
 
 interface HoldingRows {
   readonly steps: readonly Pick<PlannedStep, 'had' | 'skips'>[];
-  /** Of these those that plans of `volley retry` have: a person has decided. Absent: none. */
+  /** Held rows that plans of `volley retry` have: a person has decided. Absent: none. */
   readonly retriedHeld?: HeldRows | undefined;
 }
 
-/** Those that wait for a person. */
+/** Counts the rows that wait for a person. */
 export function countHeld({ steps, retriedHeld = { had: 0, noZone: 0 } }: HoldingRows): HeldRows {
   const had = sumOf(steps.map((step) => (step.had?.rule === 'hold' ? countHad(step.had) : 0)));
   const noZone = sumOf(steps.map(({ skips }) => skips['no-time-zone'] ?? 0));

@@ -34,7 +34,7 @@ interface PlanOptions extends PlanPlace {
 }
 
 export interface PlanOutcome {
-  /** Undefined when there is nothing new. */
+  /** The plan; undefined when there is nothing new. */
   readonly made: MadePlan | undefined;
   readonly leftOut: readonly LeftOut[];
 }

@@ -63,7 +63,7 @@ async function planRows(
     const { file, path = '', sha256 = '', contentSha256 = '', bytes = 0 } = input;
     return { file: { path, shown: file, format: 'csv' }, sha256, bytes, contentSha256 };
   });
-  // Of a test no list is asked here: it goes to own numbers.
+  // A test asks no list here: it goes to own numbers.
   const { testOf, job } = head;
   const suppression =
     testOf === undefined ? await digestSuppression(step, job.directory, { ...context, where: 'suppress' }) : [];
@@ -72,7 +72,7 @@ async function planRows(
   const readPlanned = (index: number) => records.readInput(index);
   try {
     const made = await planStep({ ...selection, inputs, suppression }, { ...context, refuseTwin, readPlanned });
-    // Of the rows that the file has, not of those that are planned again.
+    // The digest stays that of all rows of the file, not of those that are planned again.
     const known = made.inputs.map((input, index) => ({ ...input, rowsSha256: planned.inputs[index]?.rowsSha256 }));
     return { ...made, inputs: known };
   } finally {

@@ -14,15 +14,15 @@ export interface InputReader {
     directory: string,
     onEmptyPattern?: (shown: string) => void,
   ): Promise<readonly InputFile[]>;
-  /** Over the bytes on disk, without unpacking. */
+  /** Digests the bytes on disk, without unpacking. */
   digestInput(path: string): Promise<{ sha256: string; bytes: number }>;
-  /** Of the unpacked content; undefined for a file that is not packed. */
+  /** Digests the unpacked content; undefined for a file that is not packed. */
   digestContent(path: string): Promise<string | undefined>;
   /** `step`: for which rows may be drafted while they are read. */
   readRecords(file: InputFile, input: Input, step?: RowStep): RecordReader;
-  /** Of suppression lists; absent where each is read once. */
+  /** Keeps suppression lists from plan to plan; absent where each is read once. */
   readonly knownLists?: KnownLists;
-  /** Standard input, written whole and durable to `path`. */
+  /** Writes standard input to `path`, whole and durable. */
   spoolStandardInput(path: string): Promise<void>;
 }
 

@@ -38,7 +38,7 @@ export interface PlanStepContext {
   readonly notAfter?: StatedTime | undefined;
   /** For this long a window is to stay open. */
   readonly answerSeconds?: number;
-  /** Of new files, in which rows of other plans may come back: who has those. Absent where no new file is planned. */
+  /** Knows whose rows come back in new files; absent where no new file is planned. */
   readonly owners?: RowOwners;
   /** Absent where the job has none, or where one may be missing. */
   readonly prices?: LoadedPrices | undefined;
@@ -251,7 +251,7 @@ function planRow(row: DraftedRows, source: FileOfStep, planning: StepPlanning): 
   writer.addRefused({ file: index, line, row: number, from: isKnown ? from : undefined }, refusal, row);
 }
 
-/** Why a row is not sent. */
+/** Why a row without an id is not sent. */
 function refuseNew(
   row: DraftedRows,
   { contentSha256 }: FileOfStep,
@@ -260,7 +260,7 @@ function refuseNew(
   return reimported?.findComeBack(contentSha256, row.row) ?? judge.refuse(row);
 }
 
-/** The same for a row with an id. */
+/** Why a row that came with an id is not sent. */
 function refuseKnown(
   row: DraftedRows,
   { from, index }: { from: string; index: number },

@@ -41,7 +41,7 @@ export class ProblemList {
   }
 
   throwIfAny(): void {
-    // Of a list that several steps have, each step finds the same.
+    // Each step that has a list finds the same problems in it.
     const problems = [...new Map(this.#problems.map((problem) => [JSON.stringify(problem), problem])).values()];
     const count = problems.length;
     if (count === 0) return;

@@ -6,12 +6,12 @@ const BLOCK_ROWS = 1000;
 
 interface WaitingRow {
   readonly rank: number;
-  /** Of the rows that were given, in their order. */
+  /** Its place in the order in which rows were added. */
   readonly at: number;
   readonly write: (stage: number) => void;
 }
 
-/** Undefined for a step that sends all at once. Another text goes to other people first. */
+/** Chooses by sender and text too: another text goes to other people first. Undefined for a step that sends all at once. */
 export function createStageChooser(step: RowStep): StageChooser | undefined {
   if (step.kind !== 'sms' || step.ramp === undefined) return undefined;
   return new StageChooser(step.ramp, `${step.template.source ?? ''}\n${step.template.text}\n`);
@@ -63,7 +63,7 @@ export class StageChooser {
     write(this.#waiting, () => 1);
   }
 
-  /** Undefined where stages are shares. */
+  /** How many rows the first stage has; undefined where stages are shares. */
   get #mostRows(): number | undefined {
     const size = this.#ramp[0]?.size;
     return size !== undefined && 'rows' in size ? size.rows : undefined;

@@ -45,7 +45,7 @@ export class Tally {
   readonly #replaced = new Map<string, number>();
   readonly #examples: Preview[] = [];
   readonly #filters: FilterTally | undefined;
-  /** Of the current file. */
+  /** Faults of the current file. */
   #faults = new FileFaults();
 
   /** `filters`: of the step's `where`; undefined without one. */

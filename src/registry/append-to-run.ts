@@ -39,7 +39,7 @@ export function appendToRun(
   return extendRun(run, { ...end, deps }, (append) => appendInBlocks(entries, append));
 }
 
-/** Many entries, so many at once that they share a sync. */
+/** Appends many entries, so many at once that they share a sync. */
 export async function appendInBlocks(
   entries: Iterable<JournalEntry> | AsyncIterable<JournalEntry>,
   append: (block: readonly JournalEntry[]) => Promise<void>,
@@ -54,7 +54,7 @@ export async function appendInBlocks(
   await append(waiting);
 }
 
-/** The same for a task that appends bit by bit: what it appended is durable once that call returns. */
+/** Does what `appendToRun` does for a task that appends bit by bit: what it appended is durable once that call returns. */
 export async function extendRun(
   { directory, plan, state, end }: ReadRun,
   { lock, deps, close = state.lastClose }: { lock: Lock; deps: Ports; close?: CloseEntry | undefined },

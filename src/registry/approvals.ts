@@ -8,7 +8,7 @@ import type { RegistryState } from './registry-state.js';
 
 /** What a plan asks for before it is sent, and what it has. */
 export interface Approvals {
-  /** Of its plan.json as it is now. */
+  /** The digest of its plan.json as it is now. */
   readonly planSha256: string;
   readonly required: number;
   /** How many count. */

@@ -11,7 +11,7 @@ import { appendToRun } from './append-to-run.js';
 import { type Claims, type PlanClaims, RowsToClaim } from './claims.js';
 import type { PastRun } from './read-runs.js';
 
-/** Of rows that came back as input. */
+/** Who claimed rows that came back as input. */
 const REIMPORTED = 're-import';
 
 /**
@@ -52,7 +52,7 @@ export function listFilesOf(plan: Plan, claims: Claims): string[] {
   return [...plan.steps.flatMap((step) => fileIdsOf(plan, step)), ...came];
 }
 
-/** Of the rows of a run that are asked for those that other plans have claimed from it. `isRejected`: one that may have come back, too. */
+/** Lists the rows of a run, of those that are asked for, that other plans have claimed. `isRejected`: whether a row may have come back, too. */
 export async function* listClaimed(
   files: Files,
   run: PlanAt,

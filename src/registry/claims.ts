@@ -22,9 +22,9 @@ export interface PlanClaims {
 }
 
 interface ClaimedRows {
-  /** Of the step that claims them. */
+  /** The kind of the step that claims them. */
   readonly kind: string;
-  /** Of that step, as its requests name it (account-of.ts). */
+  /** The account of that step, as its requests name it (account-of.ts). */
   readonly account: string;
   /** The id of their file (`fileIdsOf`). */
   readonly from: string;

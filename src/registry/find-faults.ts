@@ -45,7 +45,7 @@ export async function findMemoryFaults(
   return faults;
 }
 
-/** The same of a run that has begun. */
+/** What shows that a run that has begun is not the one that was written here, or not as it was written last. */
 export async function findRunFaults(
   files: Files,
   { run, directories, lock }: { run: BegunRun; directories: RunDirectories; lock: Lock },

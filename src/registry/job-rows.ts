@@ -25,10 +25,11 @@ export class JobRows {
   readonly files: Files;
   readonly registry: RegistryState;
   readonly runs: ReadonlyMap<string, PastRun>;
-  /** By their ids: the files that plans read, each with those that did. */
+  /** By the id of a file: the plans that read it. */
   readonly #known = new Map<string, KnownFile[]>();
-  /** The same ids by the digest of the rows of their files, and such digests by the kind of the step and the content. */
+  /** By the digest of the rows of a file: its ids. */
   readonly #idsOfRows = new Map<string, Set<string>>();
+  /** By the kind of a step and the content of a file: the digest of its rows. */
   readonly #digests = new Map<string, string>();
   /** Runs that took a file, whether they are there or gone, in the order in which they began. */
   readonly #takers = new Map<string, Taker[]>();
@@ -133,7 +134,7 @@ export class JobRows {
     return undefined;
   }
 
-  /** The same of one run. */
+  /** Whether a delivery receipt of a run shows that it sent a row, or may yet have. */
   async isReceivedBy(run: PastRun, kind: string, id: RowId): Promise<boolean> {
     const receipts = await remember(this.#receipts, run.plan.id, () =>
       Receipts.read(this.files, run.directory, run.plan),

@@ -22,12 +22,12 @@ export interface MemoryDocument {
   readonly epoch: number;
   /** One higher with every change. */
   readonly revision: number;
-  /** Of this very file: a copy has another. */
+  /** The identity of this very file: a copy has another. */
   readonly own: Omit<Identity, 'path'>;
-  /** Of the job. */
+  /** The directory of the job. */
   readonly directory: Identity;
   readonly adopted: readonly Adoption[];
-  /** Those that have begun in the order in which they did. */
+  /** Runs that have begun stand in the order in which they did. */
   readonly runs: readonly RunRecord[];
   readonly claims: KnownClaims;
 }
@@ -56,7 +56,7 @@ export function memoryPath(jobDirectory: string, epoch: number): string {
   return join(jobDirectory, `memory-${String(epoch).padStart(6, '0')}.json`);
 }
 
-/** Of the files that are there, the highest first. */
+/** Lists the epochs of the files that are there, the highest first. */
 export async function listMemories(files: Files, jobDirectory: string): Promise<number[]> {
   const epochs = (await files.list(jobDirectory)).flatMap((name) => /^memory-(\d+)\.json$/.exec(name)?.[1] ?? []);
   return epochs.map(Number).sort((one, other) => other - one);
@@ -68,7 +68,7 @@ export async function lockJob(deps: LockPorts, jobDirectory: string, watch?: Own
   return acquireLock(deps, jobDirectory, above, watch);
 }
 
-/** Undefined where there is none. Refuses a damaged one, and one of another format. Needs no lock. */
+/** Reads the memory that counts; undefined where there is none. Refuses a damaged one, and one of another format. Needs no lock. */
 export async function readMemory(files: Files, jobDirectory: string): Promise<MemoryDocument | undefined> {
   for (let before: number | undefined; ; ) {
     const [epoch] = await listMemories(files, jobDirectory);
@@ -92,7 +92,7 @@ export async function readMemory(files: Files, jobDirectory: string): Promise<Me
   }
 }
 
-/** Durable once it returns. */
+/** Writes the memory; it is durable once this returns. */
 export async function writeMemory(
   files: Files,
   jobDirectory: string,
@@ -105,7 +105,7 @@ export async function writeMemory(
   });
 }
 
-/** Also what processes that died had not given its name; a backup that a person made beside them stays. */
+/** Removes memories of earlier epochs, and what processes that died had not named yet; a backup that a person made beside them stays. */
 export async function removeOlder(files: Files, jobDirectory: string, epoch: number): Promise<void> {
   for (const name of await files.list(jobDirectory)) {
     const older = /^memory-(\d+)\.json(?:.*\.part)?$/.exec(name)?.[1];

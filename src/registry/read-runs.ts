@@ -56,7 +56,7 @@ export async function isReported(files: Files, { directory }: Pick<PastRun, 'dir
 }
 
 interface Scope {
-  /** Of the job; undefined: both that send to people and others. */
+  /** Whether the job sends to the sandbox; undefined: runs of both kinds count. */
   readonly isSandbox?: boolean;
   /** A runner has the job: what is under way is not in doubt yet. */
   readonly isRunning?: boolean;

@@ -17,7 +17,7 @@ export class RegistryState {
   /** By digest, of their bytes or rows, the files that runs took, in the order in which these began. A cache, cleared by each record. */
   #taken: Map<string, TakenFile[]> | undefined;
 
-  /** Those that were begun, in the order in which they were. */
+  /** Runs that were begun, in the order in which they were. */
   get runs(): ReadonlyMap<string, BegunRun> {
     return this.#runs;
   }
@@ -82,7 +82,7 @@ export class RegistryState {
 
 interface TakenFile {
   readonly run: BegunRun;
-  /** Of the run. */
+  /** The place of the run in the order in which runs began. */
   readonly place: number;
   readonly file: RunBegun['files'][number];
 }
@@ -112,7 +112,7 @@ export function listTaken({ files, occurrence, retryOf }: RunBegun): TakenId[] {
   return files.map(({ kind, account }, index) => ({ id: ids[index] ?? '', kind, account }));
 }
 
-/** Those that have begun stand in the order in which they did. */
+/** Puts a record in its place: runs that have begun stand in the order in which they did. */
 function place(records: Map<string, RunRecord>, record: RunRecord): void {
   if (record.begun !== undefined && records.get(record.plan)?.begun === undefined) records.delete(record.plan);
   records.set(record.plan, record);

@@ -85,12 +85,12 @@ export class Registry {
     return this.state.listTakers(kind, [digest], { account: accountOfKind(job, kind), occurrence }).at(-1);
   }
 
-  /** Of all runs that were begun, tests aside. */
+  /** Occurrences of all runs that were begun, tests aside. */
   get occurrences(): readonly string[] {
     return [...this.state.runs.values()].flatMap(({ begun }) => (begun.testOf === undefined ? [begun.occurrence] : []));
   }
 
-  /** Undefined for a run that was never begun; else what is known of it, wherever its directory is now. */
+  /** What is known of a run, wherever its directory is now; undefined where it was never begun. */
   find(plan: string): BegunRun | undefined {
     return this.state.runs.get(plan);
   }
@@ -174,7 +174,7 @@ export class Registry {
     await this.write({ records: [record] });
   }
 
-  /** The same again writes what a process that died between the two had not written into the run's directory. */
+  /** Writes what is known of a plan into its directory, also where a process died after it wrote the memory and before this. */
   async keep(plan: string): Promise<void> {
     const { files } = this.#deps;
     const directory = this.directories.of(plan);

@@ -50,7 +50,10 @@ export async function reportCampaign(files: Files, of: PlanAt): Promise<Campaign
   return writeCampaign(files, of, { ...(await findMembers(files, of)), summarize: writeRunReport });
 }
 
-/** The same for who asks often: `kept` has what was counted last, until one of the runs has changed. Undefined for a run without others, or where the memory is damaged. */
+/**
+ * Does what `reportCampaign` does, for who asks often: `kept` has what was counted last, until one of the runs has changed. Undefined for a
+ * run without others, or where the memory is damaged.
+ */
 export async function readCampaignReport(files: Files, of: PlanAt, kept: string): Promise<CampaignReport | undefined> {
   const members = await findMembers(files, of).catch((error) => {
     if (error instanceof UserError) return undefined;
@@ -160,7 +163,7 @@ function listMembers(start: Plan, { claims, runs }: RegistryState): Set<string> 
 
 type Counts = Map<string, number>;
 
-/** Of a step, of all runs of a campaign. */
+/** Counts the rows of a step in all runs of a campaign. */
 interface StepTally {
   readonly balance: StepSummary['balance'];
   /** Rows of each output by code; of results none. */
@@ -219,7 +222,7 @@ function createIsCounted(
   };
 }
 
-/** Also one that was, and that another plan has since. */
+/** States of a row that was rejected, whether another plan has it since or not. */
 const REJECTED: readonly CurrentRowStatus[] = ['rejected', 'moved'];
 
 function addRow({ balance, codes }: StepTally, output: Output, code: string): void {

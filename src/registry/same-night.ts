@@ -12,7 +12,7 @@ const STARTED_AGAIN_MS = HOUR_MS;
 
 const HALF_DAY_MS = 12 * HOUR_MS;
 
-/** Else new files of each hour would put off the new day without end. */
+/** From noon of its day: a run that began later gives its day to no new start, else new files of each hour would put off the new day without end. */
 const LAST_BEGIN_MS = 13 * HOUR_MS;
 
 /** When a command was started, and the time now: it may have stood by, or finished another run, since. */
@@ -22,8 +22,8 @@ interface Start {
 }
 
 /**
- * Of whose day a start of a job of every day is: the run that the same command has resumed, or that ended within the hour, where it is of
- * the same night. Else a run that stopped, or ended, about midnight would be followed at once by one more message to everyone.
+ * Finds the run of the same night whose day a start of a daily job belongs to: one that the same command has resumed, or that ended within
+ * the hour. Otherwise a run that stopped, or ended, about midnight would be followed at once by one more message to everyone.
  */
 export function findSameNight(
   registry: Pick<RegistryState, 'runs'>,

@@ -43,7 +43,7 @@ interface Family {
 export class Twins {
   readonly #rows: JobRows;
   readonly #plan: { readonly id: string | undefined } & Pick<Plan, 'job' | 'occurrence'>;
-  /** Of the steps of its job: the name, and what their rows are compared by. */
+  /** The steps of its job: their names, and what their rows are compared by. */
   readonly #steps: readonly { readonly name: string; readonly comparesBy: 'number' | 'session' | undefined }[];
   /** All that each of the plans read. */
   readonly #filesOfPlans = new Map<Plan, readonly string[]>();
@@ -180,7 +180,7 @@ const UNSENT: readonly CurrentRowStatus[] = ['rejected', 'not-sent', 'moved'];
 
 function createKeys(what: 'number' | 'session'): Keys {
   const [numbers, sessions] = [new NumberSet(), new Map<string, number>()];
-  // Of each key, by its place; each name is kept once.
+  // By the place of a key: its file and its row. Each name of a file is kept once.
   const [files, rows]: [string[], number[]] = [[], []];
   const names = new Map<string, string>();
   const placeOf = (key: string) => (what === 'number' ? numbers.find(Number(key)) : sessions.get(key));

@@ -12,13 +12,13 @@ import type { Files } from '../storage/files.js';
 export interface WaitingRun {
   readonly run: string;
   readonly directory: string;
-  /** That were accepted. */
+  /** How many were accepted. */
   readonly messages: number;
   /** `the service holds 3 messages until 1 December 2026 at 09:00 UTC` */
   readonly said: string;
 }
 
-/** Of a run; undefined where none waits. */
+/** Reads what the service holds of a run; undefined where no message waits. */
 export async function readWaiting(
   files: Files,
   { directory, plan }: PlanAt,
@@ -39,7 +39,7 @@ export async function readWaiting(
   return { run: plan.id, directory, messages, said };
 }
 
-/** All such runs of a job but one. Writes nothing, and needs no lock; a run that cannot be read hides no other. */
+/** Lists the other runs of a job with waiting messages. Writes nothing, and needs no lock; a run that cannot be read hides no other. */
 export async function listOthersWaiting(
   files: Files,
   { jobDirectory, except, nowMs }: { jobDirectory: string; except: string; nowMs: number },

@@ -81,7 +81,7 @@ async function countTest(files: Files, directory: string, { ended }: BegunRun): 
   return accepted === read ? { read, accepted } : ((await readBalance(files, directory)) ?? { read, accepted });
 }
 
-/** Undefined for a run that is gone, pruned or damaged. */
+/** Reads the figures of a run from its plan and journal; undefined where it is gone, pruned or damaged. */
 async function readBalance(files: Files, directory: string): Promise<Balance | undefined> {
   if ((await files.stat(join(directory, PLAN_FILE))) === undefined) return undefined;
   try {

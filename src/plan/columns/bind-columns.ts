@@ -28,7 +28,7 @@ export class ColumnBinding {
     this.#mayGrow = mayGrow;
   }
 
-  /** Undefined when the file lacks a column: its rows then cannot be planned. */
+  /** Drafts a row; undefined when the file lacks a column: its rows then cannot be planned. */
   get draftRow(): DraftRow | undefined {
     const { problems } = this.#bound();
     return this.#mayGrow || problems.length === 0 ? this.#draftRow : undefined;

@@ -22,7 +22,7 @@ export function accountOf({ sandbox, account, accountId, subAccountId, tenant, b
   return named === undefined ? address : `${address} ${named}`;
 }
 
-/** The same for a kind of step. */
+/** The account of the area that a kind of step is for, as `accountOf` gives it. */
 export function accountOfKind({ service }: Pick<Plan['job'], 'service'>, kind: string): string {
   return accountOf(service, KINDS[kind as Kind].area);
 }

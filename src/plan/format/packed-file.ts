@@ -11,7 +11,7 @@ export const PIECE_BYTES = 1 << 18;
 /** Level 2 takes no longer than 1 for what plans hold, and less room. */
 export const PACKING = { level: 2 } as const;
 const HEAD = gzipSync('', PACKING).subarray(0, 10);
-/** Of a member, its CRC-32 and the length of the piece. */
+/** The end of a member: its CRC-32 and the length of the piece. */
 const TAIL_BYTES = 8;
 /** Where nothing can be deflated, a member is hardly longer than the piece. */
 const MOST_MEMBER_BYTES = PIECE_BYTES + (1 << 10);

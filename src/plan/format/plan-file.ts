@@ -47,7 +47,7 @@ export interface Plan {
   readonly steps: readonly PlannedStep[];
   /** The run whose rows it retries, and which of them; it may be sent only after the memory records the claim. */
   readonly retryOf?: RetryOf;
-  /** Of a test: rows of a job or of its plan, for own numbers. It takes no file and claims no row. */
+  /** What a test tests: rows of a job or of its plan, for own numbers. It takes no file and claims no row. */
   readonly testOf?: TestOf;
   /** Absent where the job has no prices. */
   readonly prices?: PlannedPrices;
@@ -71,7 +71,7 @@ export interface RetryOf {
   /** Id of its plan. */
   readonly run: string;
   readonly only: 'rejected' | 'unprocessed' | 'not-sent' | LeftOutCode;
-  /** Of the rejected rows those with these codes; all where there is none. */
+  /** Only rejected rows with these codes; all rejected rows where there is none. */
   readonly codes: readonly string[];
 }
 
@@ -133,13 +133,13 @@ interface PlannedHours {
 export interface FunnelStage {
   /** The condition, where the code is `filtered`. */
   readonly filter?: string | undefined;
-  /** That of skipped rows, or `rejected` for all that are. */
+  /** The code of the skipped rows, or `rejected` for all rejected ones. */
   readonly code: string;
   readonly omitted: number;
   readonly left: number;
   /** The commonest cells that a condition left out, '' for a blank one; without personal data. */
   readonly values?: readonly CellCount[] | undefined;
-  /** That a condition left out other spellings of a country that it names. */
+  /** Says that a condition left out other spellings of a country that it names. */
   readonly warning?: string | undefined;
 }
 
@@ -163,7 +163,7 @@ export interface PlannedInput {
   readonly sha256: string;
   /** Unpacked; the same as `sha256` for a file that is not packed. */
   readonly contentSha256: string;
-  /** Of its rows, in whatever encoding (`RowsDigest`); absent for re-imported rows. */
+  /** The digest of its rows, in whatever encoding (`RowsDigest`); absent for re-imported rows. */
   readonly rowsSha256?: string | undefined;
   readonly bytes: number;
   readonly columns: readonly string[];
@@ -180,7 +180,7 @@ export function digestsOf({ contentSha256, rowsSha256 }: PlannedInput): string[]
   return rowsSha256 === undefined ? [contentSha256] : [contentSha256, rowsSha256];
 }
 
-/** By which the rows of a file are known, in whatever encoding it was read: that of their own, where they have one. */
+/** The digest by which the rows of a file are known, in whatever encoding it was read: that of their own, where they have one. */
 export function digestOfRows({ contentSha256, rowsSha256 }: PlannedInput): string {
   return rowsSha256 ?? contentSha256;
 }
@@ -190,13 +190,13 @@ export interface SuppressionInput {
   readonly file: string;
   readonly path: string;
   readonly sha256: string;
-  /** Names of those that its numbers were read from. */
+  /** Names of the columns that its numbers were read from. */
   readonly columns: readonly string[];
   readonly read: number;
-  /** Those that a recipient of the step has, and those that none has. */
+  /** Numbers that a recipient of the step has; `notFound`: those that none has. */
   readonly found: number;
   readonly notFound: number;
-  /** Written without +, and read in the country `readAs`: that of the list, or else of the input. */
+  /** Numbers that were written without +, and read in the country `readAs`: that of the list, or else of the input. */
   readonly withoutPlus: number;
   readonly readAs: string | null;
   /** `withoutPlus` where the country is that of the input, and the recipients are of several: some may be of another. */
@@ -219,9 +219,9 @@ export interface RequestHead {
   readonly rows: number;
   readonly messages: number;
   readonly segments: number;
-  /** The group of its rows, of a step with a window (hours/zone-groups.ts). */
+  /** The group of its rows (hours/zone-groups.ts); absent where its step has no window. */
   readonly hours?: string;
-  /** Of its rows, from 1; absent where its step has no stages. */
+  /** The stage of its rows, from 1; absent where its step has no stages. */
   readonly stage?: number;
 }
 

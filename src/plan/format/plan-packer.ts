@@ -8,7 +8,7 @@ import { openPacked, readPlanned } from './planned-files.js';
 const PACK_FROM_BYTES = 1 << 20;
 
 export interface PackedRun extends PlanAt {
-  /** Of the job: who has lost it changes nothing that has its name. */
+  /** The lock of the job: a process that has lost it names and removes no file. */
   readonly lock: { assertHeld(): Promise<void> };
   readonly files: Files;
   readonly packFromBytes?: number | undefined;

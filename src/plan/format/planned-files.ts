@@ -77,7 +77,7 @@ export async function* readRequests(
 
 /** A plan file as it was planned, whether it is packed or not. */
 export interface PlannedFile extends ReadFile {
-  /** Of what is read: that of the packed file, if it is one. */
+  /** The file that is read: the packed one, if it is packed. */
   readonly path: string;
 }
 
@@ -95,7 +95,7 @@ export async function openPlanned(
   throw planDamaged(file.path, `it has ${file.bytes} bytes`, `expected ${bytes}`);
 }
 
-/** It counts where both are there. Undefined where it is not there, or was packed just now. */
+/** Opens the plain file, which counts where both are there. Undefined where it is not there, or was packed just now. */
 async function openPlain(files: Files, path: string): Promise<PlannedFile | undefined> {
   if ((await files.stat(path)) === undefined) return undefined;
   try {
@@ -139,12 +139,12 @@ export async function* readPlanned(file: PlannedFile, planned: FileDigest): Asyn
   }
 }
 
-/** Of a file of requests that has another in its place, or none. */
+/** Says that a file of requests has another one in the place of this, or none. */
 export function requestMissing(path: string, request: number): UserError {
   return planDamaged(path, `request ${request} is not where it should be`);
 }
 
-/** The same file, for reading from start to end: at the end it throws if it differs from the plan. */
+/** Wraps a file that is read from start to end: at the end it throws if the file differs from the plan. */
 function checkAtEnd(file: PlannedFile, planned: FileDigest | undefined): ReadFile {
   const hash = createHash('sha256');
   return {

@@ -35,7 +35,7 @@ export class RunDirectories {
     return new RunDirectories(jobDirectory, await files.list(jobDirectory));
   }
 
-  /** In the order of their names; what is neither a plan nor a run is none of them, or has neither file. */
+  /** Lists the directories of plans and runs, in the order of their names; a pruned run has neither plan nor journal. */
   async *list(files: Files, isWanted: (path: string) => boolean = () => true): AsyncGenerator<RunDirectory> {
     for (const name of this.#names) {
       // What a planner is at, or left behind.
@@ -49,7 +49,7 @@ export class RunDirectories {
     }
   }
 
-  /** Undefined where there is none. Refuses, with 'bad-plan', two that end in one id: one is a copy, and would send everything again. */
+  /** The directory of a run that is there. Refuses, with 'bad-plan', two that end in one id: one is a copy, and would send everything again. */
   find(id: string): string | undefined {
     const [name, ...others] = this.#namesOf.get(id) ?? [];
     if (others.length > 0) {
@@ -62,7 +62,7 @@ export class RunDirectories {
     return name === undefined ? undefined : join(this.jobDirectory, name);
   }
 
-  /** Of a run that is gone: where it would be. */
+  /** The directory of a run; of one that is gone, where it would be. */
   of(id: string): string {
     return this.find(id) ?? join(this.jobDirectory, id);
   }
@@ -73,7 +73,7 @@ export class RunDirectories {
     return this.of(id);
   }
 
-  /** Of a run that is not there: how its directory was, or will be, named. */
+  /** Notes how the directory of a run that is not there was, or will be, named. */
   remember(id: string, name: string): void {
     if (!this.#namesOf.has(id)) this.#namesOf.set(id, [name]);
   }

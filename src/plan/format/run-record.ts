@@ -32,7 +32,7 @@ export interface RunRecord {
 
 export interface RunBegun {
   readonly at: number;
-  /** Of its directory. */
+  /** The name of its directory. */
   readonly name: string;
   /** SHA-256 of its plan.json. */
   readonly planSha256: string;
@@ -46,10 +46,10 @@ export interface RunBegun {
 
 interface TakenFile {
   readonly file: string;
-  /** Of the step that takes it. */
+  /** The kind of the step that takes it; `step`: its number. */
   readonly kind: string;
   readonly step: number;
-  /** Of the step, as its requests name it (account-of.ts). */
+  /** The account of the step, as its requests name it (account-of.ts). */
   readonly account: string;
   /** SHA-256 of its bytes, unpacked. */
   readonly content: string;
@@ -94,7 +94,7 @@ export async function writeRunFile(files: Files, directory: string, record: RunR
   if ((await files.readText(path)) !== text) await files.writeWhole(path, text);
 }
 
-/** Undefined where there is none, or a damaged one. */
+/** Reads the record in a run's directory; undefined where there is none, or a damaged one. */
 export async function readRunFile(
   files: Files,
   directory: string,

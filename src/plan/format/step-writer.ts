@@ -42,7 +42,7 @@ export class StepWriter {
   readonly groups: Record<string, number> = {};
   /** Rows of each stage; undefined where the step has none. */
   readonly stages: number[] | undefined;
-  /** Of the first stage: rows by group of cost. */
+  /** Rows of the first stage by group of cost. */
   readonly firstStage: number[] = [];
   readonly #planner: RowPlanner;
   readonly #chooser: StageChooser | undefined;
@@ -56,7 +56,7 @@ export class StepWriter {
   /** By the name of their group, whose rows share no request with those of others. */
   readonly #waiting = new Map<string, WaitingGroup>();
   #waitingRows = 0;
-  /** That of the request that is being filled. */
+  /** The group of the request that is being filled. */
   #group: Group;
   /** The most rows of the request that is being filled. */
   #mostRows: number;
@@ -179,7 +179,7 @@ export class StepWriter {
     await this.#rows.finish();
   }
 
-  /** Of the files that `finish` ended. */
+  /** The digests of the files that `finish` ended. */
   get files(): StepFiles {
     return { requests: this.#requests.digest, rows: this.#rows.digest };
   }

@@ -24,7 +24,7 @@ export interface StepSelection {
   readonly number: number;
   /** All that its patterns match. */
   readonly listed: readonly InputFile[];
-  /** Those of them that it takes. */
+  /** The files of `listed` that it takes. */
   readonly inputs: readonly DigestedInput[];
   readonly suppression: readonly SuppressionFile[];
   readonly leftOut: readonly LeftOut[];
@@ -39,7 +39,7 @@ const ID_FORMAT = 3;
 export interface LeftOut {
   readonly file: string;
   readonly reason: string;
-  /** That has sent it, or its rows; absent where none has. */
+  /** The run that has sent it, or its rows; absent where none has. */
   readonly run?: string | undefined;
   /**
    * Where rows of the file were not sent, or not yet: the run or plan that has them, and what sends them, or takes them back. `isAsPlanned`: the job
@@ -89,7 +89,7 @@ export async function selectInputs(
     const files = found.map((file) => (format === undefined ? file : { ...file, format }));
     files.push(...spooled({ files: patterns, format }));
     const digested = files.map(async (file) => nameInput(file, await inTurn(() => digest(file.path)), sheet));
-    // Of several that cannot be read the first is named.
+    // Where several cannot be read, the first is named.
     await Promise.allSettled(digested);
     return Promise.all(digested);
   };

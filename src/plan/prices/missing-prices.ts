@@ -57,7 +57,7 @@ async function readRows(records: RecordReader, shown: string): Promise<readonly 
   throw new UserError('bad-input', 'the price list is faulty', { problems: problems.length > 0 ? problems : [empty] });
 }
 
-/** Undefined for a step whose rows cost nothing; contacts cost something where the list has prices of contacts. */
+/** Counts what a step costs; undefined where its rows cost nothing. Contacts cost something where the list has prices of contacts. */
 export function createCostTally(step: RowStep, list: PriceList): CostTally | undefined {
   const { pricedAs } = kindOf(step);
   if (pricedAs === undefined || (pricedAs === 'contact' && !list.hasContactPrices)) return undefined;

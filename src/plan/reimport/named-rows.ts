@@ -7,7 +7,7 @@ import type { RowLine } from '../format/row-line.js';
 import { foldFirst } from '../occurrence.js';
 
 interface ReadFile {
-  /** Of its rows. */
+  /** The digest of its rows. */
   readonly digest: string;
   readonly kind: string;
   /** The step that reads it. */
@@ -42,9 +42,9 @@ export function createNaming(plan: Plan, step: PlannedStep): (row: Pick<RowLine,
 
 export interface NamedRow {
   readonly row: RowLine;
-  /** Undefined where it came with an id that is none. */
+  /** Its id; undefined where it came with a text that is not one. */
   readonly id: RowId | undefined;
-  /** Among the planned rows of the step, or those that it left out; -1 for another. */
+  /** Its place among the planned rows of the step, or among those that it left out; -1 for another. */
   readonly index: number;
 }
 

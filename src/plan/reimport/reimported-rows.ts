@@ -18,9 +18,9 @@ export interface RowOwners {
 }
 
 export interface FoundRow {
-  /** Of a row of a file that a step of the same number read: the digest of the rows of that file. */
+  /** The digest of the rows of its file; undefined where no step of the same number read that file. */
   readonly digest: string | undefined;
-  /** Undefined where the step may send it. */
+  /** Why the step may not send it; undefined where it may. */
   readonly refusal: RowRefusal | undefined;
 }
 
@@ -36,12 +36,12 @@ export class ReimportedRows {
   readonly #taken = new RowTable();
   /** By `nameOf`: the last file of the step that has the row. */
   readonly #lastIn = new RowTable();
-  /** Of its files, by their content: the digest of their rows. */
+  /** By the content of a file of the step: the digest of its rows. */
   readonly #digests = new Map<string, string>();
-  /** By that digest: ids of the file, at any time, of which rows come back. */
+  /** By the digest of the rows of a file: its ids, at any time, of which rows come back. */
   readonly #cameBack = new Map<string, Set<string>>();
   #names: readonly string[] = [];
-  /** By id, those of a block. */
+  /** By id: the rows of a block. */
   #found = new Map<string, FoundRow>();
   #files = new Set<string>();
 
@@ -148,7 +148,7 @@ export class ReimportedRows {
   }
 }
 
-/** The same for a row, whenever its file was sent: it has one message in a plan. Undefined where it is no id. */
+/** A name that a row keeps whenever its file was sent: it has one message in a plan. Undefined where `ownId` is not an id. */
 function nameOf(ownId: string): RowId | undefined {
   const id = readRowId(ownId);
   return id && { file: atAnyTime(id.file), row: id.row };

@@ -21,7 +21,7 @@ interface WatchedList extends ListedStep {
   readonly ordinal: number;
   /** When it was last looked at; undefined before. */
   facts: FileFacts | undefined;
-  /** Of what the plan read, or this process, and how much that was. */
+  /** The digest of what was read last, by the plan or by this process; `bytes`: how much that was. */
   sha256: string | undefined;
   bytes: number;
 }
@@ -30,7 +30,7 @@ interface ListAccess {
   readonly files: Pick<Files, 'stat' | 'list' | 'openRead'>;
   readonly clock: { monotonicMs(): number; sleep(delayMs: number): Promise<void> };
   readonly reader: Omit<PlanDeps['reader'], 'spoolStandardInput'>;
-  /** Of lists that cannot be read. */
+  /** Creates the list of problems for lists that cannot be read. */
   readonly gather: () => ProblemList;
 }
 
@@ -62,7 +62,7 @@ export class CurrentLists {
   /** Callers share one look, if it begins after they called. */
   readonly refresh = coalesce(() => this.#look());
 
-  /** Undefined where the job has no lists that may have changed. */
+  /** Creates the lists of a job; undefined where it has none that may have changed. */
   static of(
     plan: Pick<Plan, 'id' | 'steps'>,
     job: Pick<Job, 'steps'>,

@@ -71,7 +71,7 @@ const LIST_NAME = /\.(?:csv|tsv|txt|ndjson|jsonl|xlsx|xlsm)(?:\.gz)?$/i;
 /** Hidden, the mark of an open workbook, what volley listen keeps beside its list, what a file system has of its own. */
 const NO_LIST = /^\.|^~\$|\.events\.ndjson$|^lost\+found$/;
 
-/** Of a directory every file, since whom a file has that is not read would be written to. */
+/** The list itself, or every file of a directory: people in a file that is not read would be written to. */
 async function listOptOuts(
   path: string,
   files: Pick<Files, 'stat' | 'list'>,
@@ -95,7 +95,7 @@ async function listOptOuts(
   throw new UserError('bad-input', 'the directory of opt-outs holds no list, expected at least one');
 }
 
-/** Of the names in a directory, those of lists, and those that nothing is known of; sorted. */
+/** Parts the names in a directory into lists and files that nothing is known of, both sorted. */
 export function chooseLists(names: readonly string[]): { lists: string[]; others: string[] } {
   const counting = names.filter((name) => !NO_LIST.test(name)).sort();
   return {
@@ -104,7 +104,7 @@ export function chooseLists(names: readonly string[]): { lists: string[]; others
   };
 }
 
-/** For problems: the key of the job. */
+/** The key of the job that names the lists, for problems. */
 export function keyOfLists({ isOptOuts }: SuppressionLists): 'optOuts' | 'suppress' {
   return isOptOuts === true ? 'optOuts' : 'suppress';
 }

@@ -41,7 +41,7 @@ export class Suppression {
   readonly #lists: LoadedList[] = [];
   /** A byte a number. */
   #found = new Uint8Array(0);
-  /** Of the file that is planned: how often it was asked, and found a number. */
+  /** How often the file that is planned has asked; `#hits`: how often a list had the number. */
   #asked = 0;
   #hits = 0;
 
@@ -183,7 +183,7 @@ async function readColumnsOf(
   }
   const found = new SuppressionColumns();
   for await (const batch of readBatches(reader)) {
-    // Of NDJSON the columns grow.
+    // The columns of NDJSON grow with its rows.
     const indexOf = (name: string | undefined) =>
       name === undefined ? undefined : (findColumn(reader.columns, name) ?? -1);
     const only = indexOf(lists.column);
