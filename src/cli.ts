@@ -93,7 +93,7 @@ function currentDirectory(): string {
   }
 }
 
-/** Of commands that shut down by themselves; one that has none ends at once. */
+/** How commands shut down that do so by themselves; a command that has none ends at once. */
 const listeners = new Set<(name: string) => void>();
 
 function endOnSignal(name: string): void {

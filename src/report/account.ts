@@ -18,7 +18,7 @@ export interface ExplainedReason {
   readonly is: string;
   /** '' where there is nothing to do. */
   readonly fix: string;
-  /** Of the commonest reasons alone. */
+  /** An example of such a row; the commonest reasons alone have one. */
   readonly example: ReasonExample | undefined;
 }
 
@@ -156,7 +156,7 @@ export function describeList(
   ].join(' · ');
 }
 
-/** That opt-outs of other countries may be missed; undefined where none can be. */
+/** Warns that opt-outs of other countries may be missed; undefined where none can be. */
 export function warnOfList({ file, columns, ambiguous, readAs }: Figures): string | undefined {
   if (ambiguous === 0) return undefined;
   const read = `${countOf(ambiguous, 'number')} without + ${ambiguous === 1 ? 'was' : 'were'} read as ${readAs}`;

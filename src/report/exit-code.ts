@@ -16,16 +16,16 @@ export const EXIT = {
 } as const;
 
 export interface RunEnd {
-  /** Undefined for a run whose process died. */
+  /** Why it ended; undefined for a run whose process died. */
   readonly reason: CloseReason | undefined;
   readonly balance: Balance;
-  /** Of the unprocessed rows those whose recipients opted out: as with rows that the plan skips, nothing is left to do. Absent: none. */
+  /** Unprocessed rows whose recipients opted out: as with rows that the plan skips, nothing is left to do. Absent: none. */
   readonly optedOut?: number;
-  /** Of the unprocessed rows those that were not sent by `notAfter`. Absent: none. */
+  /** Unprocessed rows that were not sent by `notAfter`. Absent: none. */
   readonly tooLate?: number;
   /** Rows that were held as their number had their text already, or as no time zone is known: a person decides. Absent: none. */
   readonly held?: number;
-  /** Of the steps without rows; they count as rows do. */
+  /** What became of steps without rows; each counts as a row does. */
   readonly actions: readonly (Verdict | undefined)[];
 }
 
@@ -52,7 +52,7 @@ export function exitCodeOf(
     case 'abandoned': {
       if (tooLate > 0) return EXIT.stopped;
       if ((balance.inDoubt > 0 || isAny('in-doubt')) && failOn !== 'nothing') return EXIT.inDoubt;
-      // Of a sample they wait for a person. Those of a finished run were in doubt, and settled as not sent; those of an abandoned one it never sends.
+      // Unprocessed rows behind a sample wait for a person. Others count: they were settled as not sent, or their run was abandoned.
       const unsent = reason === 'sampled' ? 0 : balance.unprocessed - optedOut;
       const isLess = balance.rejected + unsent + held > 0 || isAny('rejected');
       return failOn === 'rejections' && isLess ? EXIT.rejected : EXIT.ok;

@@ -1,6 +1,6 @@
 import type { Files } from '../storage/files.js';
 
-/** The same disk, but a whole file gets its name only if `check` resolves; the writer rethrows its error. */
+/** Wraps a disk so that a whole file gets its name only if `check` resolves; the writer rethrows its error. */
 export function checkNames(files: Files, check: () => Promise<void>): Files {
   return {
     ...files,

@@ -134,7 +134,7 @@ class WorkbookFile implements WholeFile {
   }
 }
 
-/** The same rows give the same bytes. */
+/** Any fixed time does: the same rows give the same bytes. */
 const ANY_TIME = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true };
 
 /** A row of a sheet: numbers as numbers, all else as texts. */

@@ -20,7 +20,7 @@ export class Receipts {
   readonly #window: ReadWindow;
   #foreign = 0;
 
-  /** Undefined for a run that has no receipts file. The caller closes it. */
+  /** Reads the receipts of a run; undefined where it has no file of them. The caller closes it. */
   static async read(files: Files, directory: string, plan: Plan): Promise<Receipts | undefined> {
     const path = join(directory, RECEIPTS_FILE);
     if ((await files.stat(path)) === undefined) return undefined;
@@ -76,7 +76,7 @@ export class Receipts {
     throw new InternalError('unexpected', `Cannot read ${RECEIPTS_FILE} again: no receipt at byte ${offset}`);
   }
 
-  /** Those of several rows, by the row; read in the order of the file. */
+  /** Reads the newest receipts of several rows, by the row, in the order of the file. */
   async receiptsOf(step: number, rows: readonly number[]): Promise<ReadonlyMap<number, Receipt>> {
     const places = this.#steps.get(step)?.places ?? new Float64Array();
     const found = new Map<number, Receipt>();
@@ -119,9 +119,9 @@ export class Receipts {
 }
 
 interface StepReceipts {
-  /** Of the ids of its messages. */
+  /** What the ids of its messages begin with. */
   readonly prefix: string;
-  /** Of each planned row its number's digits; those of E.164 are exact in a double. */
+  /** The digits of the number of each planned row; E.164 is exact in a double. */
   readonly numbers: Float64Array;
   /** Time and rank of the newest receipt in one figure; -1 where there is none. */
   readonly order: Float64Array;

@@ -19,7 +19,7 @@ export interface Receipt {
   readonly atMs: number;
   /** Parts of the message; undefined where the service says none. */
   readonly parts: number | undefined;
-  /** Of all parts; undefined for a message that is not charged, or not yet. */
+  /** The price of all parts; undefined for a message that is not charged, or not yet. */
   readonly price: { readonly total: bigint; readonly currency: string } | undefined;
 }
 

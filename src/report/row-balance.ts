@@ -22,8 +22,8 @@ export function balanceOf({ number, counts }: PlannedStep, state: RunState): Bal
 }
 
 /**
- * The same of a run that no process works on, as its outputs have it: rows in flight that may have been processed are in doubt. The
- * next runner puts them there, or finds out what came of them.
+ * The balance of a step of a run that no process works on, as its outputs have it: rows in flight that may have been processed are in
+ * doubt. The next runner puts them there, or finds out what came of them.
  */
 export function balanceAtRest(planned: PlannedStep, state: RunState, { steps }: Plan['job']): Balance {
   const balance = balanceOf(planned, state);
@@ -31,7 +31,7 @@ export function balanceAtRest(planned: PlannedStep, state: RunState, { steps }: 
   return { ...balance, inDoubt: balance.inDoubt + rows, unprocessed: balance.unprocessed - rows };
 }
 
-/** Of all steps of a run. `isRunning`: a process works on it, and what is in flight is not in doubt yet. */
+/** The balance of all steps of a run. `isRunning`: a process works on it, and what is in flight is not in doubt yet. */
 export function balanceOfRun({ steps, job }: Plan, state: RunState, isRunning: boolean): Balance {
   return addBalances(steps.map((step) => (isRunning ? balanceOf(step, state) : balanceAtRest(step, state, job))));
 }
@@ -39,7 +39,7 @@ export function balanceOfRun({ steps, job }: Plan, state: RunState, isRunning: b
 /** Rows of requests without an outcome that may have been processed. */
 interface UnderWay {
   readonly rows: number;
-  /** Of these, rows that were handed over to a database: the same command finds out what came of them. */
+  /** How many of them were handed over to a database: the same command finds out what came of them. */
   readonly withWorkers: number;
 }
 
@@ -48,7 +48,7 @@ export function countUnderWay({ steps }: RunState, { job }: Plan): UnderWay {
   return { rows: sumOf(counts.map(({ rows }) => rows)), withWorkers: sumOf(counts.map((each) => each.withWorkers)) };
 }
 
-/** Of one step. */
+/** Counts the rows of one step that are under way. */
 export function underWayOf({ open }: StepProgress, step: Step | undefined): UnderWay {
   if (step === undefined || !isRowStep(step) || kindOf(step).isRepeatable(step)) return { rows: 0, withWorkers: 0 };
   const inFlight = [...open.values()].filter(({ isInFlight }) => isInFlight);

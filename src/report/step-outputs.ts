@@ -37,7 +37,7 @@ interface OutputWriter {
   readonly name: string;
   readonly format: LineFormat;
   readonly text: TextBuffer;
-  /** Of the step's columns those that stand in it, where that is not all of them. */
+  /** Which columns of the step stand in it; undefined where all do. */
   readonly kept: readonly number[] | undefined;
 }
 

@@ -102,7 +102,7 @@ function createDescription({ plan, planned, rows }: ReportedStep, step: RowStep)
   const idOf = createNaming(plan, planned);
   let next = 0;
 
-  /** Undefined: nothing was answered. `decided`: its verdict, where no answer says it. */
+  /** What was answered for a row; undefined where nothing was. `decided`: its verdict, where no answer says it. */
   const findOutcome = (
     row: number,
     placed: readonly PlacedOutcomes[],

@@ -29,7 +29,7 @@ const OF_A_CALL =
 /** No word of the service. */
 const UNEXPECTED = /: HTTP \d+ with an unexpected body$/;
 
-/** Of a run whose job names another address or account now. */
+/** What else ends a wait: a run whose job names another address or account now. */
 const OR_LETS_GO = ', or says how to go on if the job names another address or account now';
 
 /** Why a run stopped before its end, and what to do about it: for accounts, JSON and the page. */
@@ -86,7 +86,7 @@ function adviseOnReach(detail: string): string {
     : '';
 }
 
-/** Of a step without rows, or of what a step makes first. */
+/** Advises where the service refused a step without rows, or what a step makes first. */
 function adviseOnRefusal(detail: string): string {
   if (/but its id is unknown/.test(detail)) {
     const isOften = /a redirect|without the service's error body|an unexpected body/.test(detail);

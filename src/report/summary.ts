@@ -21,7 +21,7 @@ export interface Summary {
   readonly plan: string;
   /** Id of the run whose rows it retries; null where it has rows of its own. */
   readonly retryOf: string | null;
-  /** Of a test: id of the plan that it tested, null where it tested the job file; and how many numbers it went to. Absent for a run. */
+  /** What a test tested: the id of a plan, null for the job file; and how many numbers it went to. Absent for a run. */
   readonly testOf?: Pick<TestOf, 'plan' | 'numbers'> | undefined;
   /** Absolute path of the run directory. */
   readonly directory: string;
@@ -37,9 +37,9 @@ export interface Summary {
   readonly takenBackAt?: string | undefined;
   readonly exitCode: number;
   readonly balance: Balance;
-  /** Of `balance.inDoubt`: rows that are with workers of a database, until the same command finds out what came of them. Absent without any. */
+  /** How many of `balance.inDoubt` are with workers of a database: the same command finds out what came of them. Absent without any. */
   readonly withWorkers?: number | undefined;
-  /** Of those it was sent to, how many opted out since, by the job's lists that Volley writes; absent without any. */
+  /** How many of those it was sent to opted out since, by the job's lists that Volley writes; absent without any. */
   readonly optedOutSince?: number | undefined;
   /** Messages by the state of their newest delivery receipt; null for a run without a receipts file. */
   readonly deliveries: Readonly<Counts> | null;
@@ -47,7 +47,7 @@ export interface Summary {
   readonly cost?: Readonly<Record<'currency' | 'file' | 'sha256' | 'planned' | 'accepted', string>> | undefined;
   /** Absent where no receipt names a price or parts. */
   readonly billed?: Billed | undefined;
-  /** Of the rows that it held, those that plans of `volley retry` have; absent without any. */
+  /** Rows that it held and that plans of `volley retry` have; absent without any. */
   readonly retriedHeld?: HeldRows | undefined;
   readonly steps: StepSummary[];
 }
@@ -78,7 +78,7 @@ export interface StepSummary {
   readonly skips: Readonly<Counts>;
   /** Rows in doubt by code; absent where there are none. */
   readonly doubts?: Readonly<Counts> | undefined;
-  /** Of the unprocessed rows those that their run does not send, by code; absent where there are none. */
+  /** Unprocessed rows that their run does not send, by code; absent where there are none. */
   readonly notSent?: Readonly<Counts> | undefined;
   /** Rows whose number had their text already, by the run that they had it from. Absent where there is none. */
   readonly had?: HadFigures | undefined;

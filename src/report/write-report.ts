@@ -38,7 +38,7 @@ export const PAGE_FILE = 'report.html';
 /** The page of all runs of a campaign, in the directory of one of them. */
 export const CAMPAIGN_PAGE = 'campaign.html';
 
-/** Of a run; undefined where it has none, or one that cannot be read: `volley report` writes it again. */
+/** Reads the summary of a run; undefined where it has none, or one that cannot be read: `volley report` writes it again. */
 export async function readSummary(files: Files, directory: string): Promise<Summary | undefined> {
   const text = await files.readText(join(directory, SUMMARY_FILE));
   try {
@@ -195,7 +195,7 @@ function summarizeCost({ prices }: Plan, steps: readonly StepSummary[]): Summary
 
 type FinishedStep = Awaited<ReturnType<typeof writeStepReport>>;
 
-/** Of a step without rows. */
+/** What the report has of a step without rows. */
 const NO_ROWS: FinishedStep = {
   balance: emptyBalance(),
   codes: { rejections: {}, 'in-doubt': {}, unprocessed: {} },

@@ -111,7 +111,7 @@ async function readOwnRows(rows: JobRows, run: PlanAt, add: (found: string, wher
     const { kind, number, inputs } = step;
     const cameBack = new Set(inputs.flatMap(({ fedFrom = [] }) => fedFrom.map((file) => rows.digestOf(file))));
     const own = fileIdsOf(plan, step);
-    // Of a step of another kind the rejections may have come before the file itself.
+    // Rejections of a step of another kind may have come before the file itself.
     const ids = inputs.map((input, at) => [own[at] ?? '', ...rows.idsForOthers(kind, digestOfRows(input))]);
     const isClaimed = ids.flat().some((file) => claims.hasAny(kind, file, plan.id));
     if (!isClaimed && !inputs.some((input) => cameBack.has(digestOfRows(input)))) continue;

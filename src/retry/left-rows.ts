@@ -12,11 +12,11 @@ import type { Files } from '../storage/files.js';
 
 /** A row that is left to fix. */
 export interface RejectedRow {
-  /** The same in every plan that has it. */
+  /** By what every plan that has the row knows it. */
   readonly name: string;
   readonly place: readonly [step: number, file: string, line: number, row: number];
   readonly standing: RowStanding;
-  /** In the order of the list's columns. */
+  /** Its cells in the order of the list's columns. */
   readonly cells: readonly (Cell | null)[];
   /** The number that has back what a spreadsheet took; undefined where only a person can say. */
   readonly put: string | undefined;
@@ -80,7 +80,7 @@ async function placeReadAgain(files: Files, runs: readonly PlanAt[]): Promise<Ma
 
 interface NamedRow extends ReportedRow {
   readonly name: string;
-  /** The same for no other row. */
+  /** Its place, which no other row has. */
   readonly at: string;
   /** Its cells, in the order of the columns of the list. */
   readonly spread: () => Cell[];

@@ -31,7 +31,7 @@ import type { Ports } from '../storage/lock-file.js';
 interface RetryRequest extends PlanAt {
   readonly lock: Lock;
   readonly directories: RunDirectories;
-  /** Of its job. */
+  /** The rows of its job. */
   readonly rows: JobRows;
   readonly choice: RetryChoice;
   /** How its rows are sent; undefined: as they were planned. */
@@ -65,7 +65,7 @@ export async function makePlanOf(
       if (sender === undefined) yield { ...row, from: formatRowId(id) };
     }
   };
-  // The same for the same rows; those that were left out are counted on their own.
+  // Made of the rows, so that the same rows give the same id; rows that were left out have places of their own.
   const identity = JSON.stringify({ retryOf: plan.id, leftOut: isOfLeftOut ? choice.only : undefined, ranges });
   const head = {
     id: planIdInstead(planIdOf(identity), (id) => rows.registry.isAbandoned(id)),
@@ -165,8 +165,9 @@ export interface RowsToRetry {
 }
 
 /**
- * Of planned rows those that are chosen, and their run still has; of those that `where` left out those that match the one of now. None of which a
- * receipt shows that it was sent: a person's word, or an export, may be wrong; and a listener may have died before it had joined what it took.
+ * Finds the planned rows that are chosen and that their run still has, or the rows that `where` left out and that match the `where` of now.
+ * None of which a receipt shows that it was sent: a person's word, or an export, may be wrong; and a listener may have died before it had
+ * joined what it took.
  */
 export async function chooseRetried(
   statuses: RowStatusView,
@@ -205,7 +206,7 @@ export async function chooseRetried(
   return { ranges, ...counts };
 }
 
-/** Undefined where every row takes part; also where a column is missing: the plan refuses it, with its place in the job. */
+/** Binds the `where` of a step; undefined where it has none, or a column is missing: the plan refuses that, with its place in the job. */
 function bindFilter(job: Job, step: number, names: readonly string[]): RowFilter | undefined {
   const written = job.steps[step - 1];
   if (written === undefined || !isRowStep(written) || written.input.where === undefined) return undefined;

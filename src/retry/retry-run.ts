@@ -20,7 +20,7 @@ import { assertLineIsThere, assertNotSentAgain } from './claiming-plan.js';
 import { chooseRetried, GAVE_UP, makeAnew, makePlanOf, type RetryChoice, type RowsToRetry } from './retry-plan.js';
 
 export interface RetryEnd {
-  /** Undefined where no row was chosen. */
+  /** The plan; undefined where no row was chosen. */
   readonly made: MadePlan | undefined;
   /** Where no row was chosen: plans that the same choice made before, and that nobody has begun to send; made of the same rows. */
   readonly anew: readonly MadePlan[];
@@ -46,7 +46,7 @@ type RetriedRun = OwnedRun & { readonly job?: Job | undefined };
  *   3. one file in `claims/` claims all of the rows for the plan
  *   4. the run's journal notes what was claimed, for its outputs; of rows that its plan had left out nothing: to it they were never planned
  *
- * The same command after 1 or 2 makes the same plan again and continues. After 3 it notes what is not noted yet; then there is nothing left
+ * After 1 or 2 the same command makes the same plan again and continues. After 3 it notes what is not noted yet; then there is nothing left
  * to choose, and it makes the plan anew as long as it was never begun: its suppression lists may be others by now.
  */
 export async function retryRun(

@@ -70,7 +70,7 @@ export async function* listUnsent(
   }
 }
 
-/** Of rows that were not sent by the time after which their job may not send. */
+/** Says of rows that they were not sent by the time after which their job may not send. */
 export function tooLate(notAfter: StatedTime, so: 'had passed' | 'comes before the window opens again'): NotSent {
   return { status: 'not-sent', code: 'too-late', reason: `notAfter, ${formatTime(notAfter)}, ${so}` };
 }

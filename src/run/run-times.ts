@@ -64,12 +64,12 @@ export async function sleepUntil(atMs: number, clock: Clock, signal: AbortSignal
 
 /** A worker that was let begin a request sends it within this time, or not without asking again whether the run is led. */
 export const BEGUN_FOR_MS = 10_000;
-/** For the way to the service. */
+/** The most time that a connection to the service takes. */
 const CONNECT_MS = 10_000;
 
 /**
- * Of a run that this process does not send over its database: waits until no worker sends what a leader before it had handed over. It may
- * have renewed its lease there until now. At once where nothing was handed over. False where `signal` aborts before.
+ * Waits, before this process sends a run without its database, until no worker sends what a leader had handed over there; the leader may
+ * have renewed its lease until now. Returns at once where nothing was handed over. False where `signal` aborts before.
  */
 export async function awaitWorkers(
   { leaseMs, isInFlight }: Pick<RunState, 'leaseMs' | 'isInFlight'>,

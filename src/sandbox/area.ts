@@ -27,7 +27,7 @@ export type AreaEntry<A extends Area, Row> = Row & {
  */
 export interface SandboxArea {
   readonly name: Area;
-  /** Those under `/_sandbox` are for people and tests: no key, no fault, any content type. */
+  /** Its routes; those under `/_sandbox` are for people and tests: no key, no fault, any content type. */
   readonly routes: readonly Route[];
   /** How its errors look; like those of SMS where this is missing. */
   readonly errors?: ErrorForm;
@@ -73,7 +73,7 @@ export interface AreaCall<Body = unknown> {
 /** What comes of a request. */
 export interface Handled {
   readonly status: number;
-  /** Undefined where there is none. */
+  /** The body of the answer, if it has one. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** What is accepted, all with the same fields. */

@@ -5,8 +5,8 @@ import { ERROR_CODE, type ErrorCode, INVALID_MSISDN, type RefusedRequest } from 
 /** Bodies as the service checks them. The first issue refuses, so fields stand in the order in which they are checked. */
 
 /**
- * Of places in a body that have a code of their own, such as `sms.source`, or one for too much, such as
- * `clientBatchId too_big`. '' is the body itself; the places of lists are left out.
+ * Codes of places in a body that have one of their own, such as `sms.source`, or one for too much, such as `clientBatchId too_big`. '' is
+ * the body itself; the places of lists are left out.
  */
 export type Codes = Readonly<Record<string, ErrorCode>>;
 
@@ -24,7 +24,7 @@ export function checkedBy<Schema extends z.ZodType>(schema: Schema, codes: Codes
   };
 }
 
-/** Of one character at least. */
+/** A text of one character at least. */
 export const someText = z.string().min(1);
 
 /** An absolute address of the web. */
@@ -44,7 +44,7 @@ export function isMsisdn(value: unknown): boolean {
   return typeof value === 'string' && MSISDN.test(value);
 }
 
-/** Of a body about one number: that at a place, '' where there is none. By it a fault can choose. */
+/** Finds the number at a place of a body, by which a fault can choose; '' where there is none. */
 export function numberAt(...place: readonly string[]) {
   return (body: unknown): readonly string[] => {
     const found = place.reduce((value, key) => (isObject(value) ? value[key] : undefined), body);

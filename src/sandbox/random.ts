@@ -1,7 +1,7 @@
 /** Numbers from 0 up to, not including, 1. */
 export type Random = () => number;
 
-/** The same numbers for the same seed and stream (mulberry32); different streams of a seed are independent. */
+/** Draws the same numbers for the same seed and stream (mulberry32); different streams of a seed are independent. */
 export function createRandom(seed: number, stream = 0): Random {
   let state = mix(mix(seed | 0) ^ (stream | 0));
   return () => {
@@ -12,7 +12,7 @@ export function createRandom(seed: number, stream = 0): Random {
   };
 }
 
-/** The same items in another order; never in the given one when there are two items or more. */
+/** Puts items in another order: never in the given one when there are two items or more. */
 export function shuffle<T>(items: readonly T[], random: Random): T[] {
   const shuffled = [...items];
   // Sattolo's variant: one cycle through all places, so that no item stays where it was.

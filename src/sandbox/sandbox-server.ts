@@ -28,7 +28,7 @@ export interface RequestEntry {
   readonly number: number;
   /** When its headers had arrived, ISO 8601. */
   readonly at: string;
-  /** The same by a clock that never goes back, in milliseconds from the sandbox's start: for judging rates. */
+  /** When they had arrived by a clock that never goes back, in milliseconds from the sandbox's start: for judging rates. */
   readonly atMs: number;
   /** Null for a path that belongs to no area. */
   readonly area: Area | null;
@@ -54,7 +54,7 @@ export interface SandboxParts {
   readonly webhooks: WebhookSender;
   /** Aborts delays when the sandbox closes. */
   readonly closing: AbortSignal;
-  /** That it listens on. */
+  /** The address that it listens on. */
   readonly host: string;
 }
 
@@ -90,7 +90,7 @@ export function createSandboxServer(parts: SandboxParts): FastifyInstance {
 
   app.addHook('onRequest', async (request, reply) => {
     const path = pathOf(request.url);
-    // Of a path in percent encoding the route says what it is.
+    // The route says what a path in percent encoding is.
     const { url: route = path } = request.routeOptions;
     if (isControl(route)) {
       return isForeign(request.headers)

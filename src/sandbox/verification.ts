@@ -195,7 +195,7 @@ function createCode(id: string, length: number): string {
   return (BigInt(`0x${digest}`) % 10n ** BigInt(length)).toString().padStart(length, '0');
 }
 
-/** The same object when the check changes nothing: the session is final. */
+/** Checks a code; returns the same object when that changes nothing: the session is final. */
 function tryCode(session: KeptSession, code: string, now: number): KeptSession {
   if (statusAt(session, now) !== 'WAITING') return session;
   if (code === session.code) return { ...session, status: 'VERIFIED' };

@@ -61,7 +61,7 @@ function quoteLongIntegers(json: string): string {
 
 // What stands in a body: each reader returns the value, or undefined for another type.
 
-/** Undefined for no text and for the empty one. */
+/** A text that is not empty. */
 export function readText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

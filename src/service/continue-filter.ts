@@ -42,7 +42,7 @@ const INTERIM = 'HTTP/1.1 1';
 /** Longer heads are not held back: undici bounds what it is given. */
 const MAX_HELD_BYTES = 32 * 1024;
 
-/** Of nothing, too: the next bytes say it. 101 is final: another protocol begins behind it. */
+/** Whether an interim answer may begin with these bytes, which may be none. 101 is final: another protocol begins behind it. */
 function mayBeInterim(bytes: Buffer): boolean {
   const start = bytes.toString('latin1', 0, INTERIM.length + 2);
   return INTERIM.startsWith(start.slice(0, INTERIM.length)) && !start.endsWith(' 101');

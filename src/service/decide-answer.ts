@@ -63,7 +63,7 @@ export function decideAnswer(answer: Answer, asked: Asked): Decision {
   const why = `HTTP ${status}`;
   if (status >= 200 && status < 300) return { kind: 'read' };
   if (status >= 300 && status < 400) {
-    // Also a 302: an intermediary may have forwarded the request and redirect all the same.
+    // A 302 too: an intermediary may have forwarded the request and redirect all the same.
     return { kind: 'stop', reason: 'redirected', why, mayHaveBeenProcessed: true };
   }
   return status < 400 ? hold(why, asked.isRepeatable) : decideError(answer, asked);
@@ -87,7 +87,7 @@ function decideError(answer: Response, { area, isRepeatable, trustUnavailable, n
     return { kind: 'in-doubt', why, isTurnedAway: true, retryAfterMs };
   }
   if (isOwn && status < 500 && !INTERMEDIARY_STATUSES.has(status)) return { kind: 'refused', status };
-  // Of other statuses the service's own words say nothing either: it had the request.
+  // With other statuses the service's own words say nothing either: it had the request.
   return hold(status < 500 ? why : `HTTP ${status}`, isRepeatable);
 }
 

@@ -35,7 +35,7 @@ export interface WireRequest {
 interface Variables {
   /** For `{…}` in the path; those of the account are known. */
   readonly ids?: Readonly<Record<string, string>>;
-  /** Undefined ones are omitted. */
+  /** Parameters of the query; undefined ones are omitted. */
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   /** JSON text as it is, or an object, whose undefined members are omitted. */
   readonly body?: Buffer | object;

@@ -13,8 +13,8 @@ import type { Ports } from '../storage/lock-file.js';
  *   2. so has its own directory, for a memory that is lost
  *   3. its journal ends with a close; what was under way is in doubt, or unprocessed where it may be sent again
  *
- * The same again continues from where it was. What it took and claimed stays its own: `volley retry` gives what it did not send to another
- * plan. One that was never begun, and retries nothing, took nothing: its files are planned anew, with the rows that were re-imported by them.
+ * Called again, it continues from where it was. What the run took and claimed stays its own: `volley retry` gives what it did not send to
+ * another plan. One that was never begun, and retries nothing, took nothing: its files are planned anew, with the rows that they re-import.
  * The caller has asked `assertUnfinished`, and writes the outputs.
  */
 export async function abandonRun(run: OwnedRun, by: string, deps: Ports): Promise<void> {

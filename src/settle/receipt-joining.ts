@@ -23,9 +23,9 @@ export interface JoinedTotals {
 interface JoiningDeps {
   readonly clock: Clock;
   readonly log: Log;
-  /** Of all receipts of a run that are on disk. */
+  /** Joins all receipts of a run that are on disk. */
   readonly join: (run: ReceivingRun) => Promise<JoinEnd>;
-  /** Behind each pass. */
+  /** Is called behind each pass. */
   readonly onPause: () => Promise<void>;
 }
 

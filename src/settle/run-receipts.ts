@@ -51,8 +51,8 @@ export class RunReceipts {
   }
 
   /**
-   * Undefined for what is no receipt of a run that is there, and for one that cannot be written to its run: whatever is wrong with the
-   * file of one, the others go on. `assertHeld`: asked before each write.
+   * Writes a receipt to its run. Undefined for what is no receipt of a run that is there, and for one that cannot be written: whatever is
+   * wrong with the file of one run, the others get theirs. `assertHeld`: asked before each write.
    */
   async add(
     { id, line, messageId }: DivertedEvent,

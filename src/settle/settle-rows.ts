@@ -26,7 +26,7 @@ export interface LockedRun extends RunRows {
 interface SettleOptions {
   /** The source of the proofs, for the journal. */
   readonly by: string;
-  /** Undefined: unresolved, the row remains in doubt. */
+  /** Finds what became of a row; undefined: unresolved, it remains in doubt. */
   readonly findProof: (row: { readonly step: number; readonly row: number }) => Promise<Proof | undefined>;
 }
 

@@ -8,7 +8,7 @@ import { InternalError } from '../domain/errors.js';
  * name, synced, renamed, and its directory synced.
  */
 export interface Files {
-  /** Undefined when there is no such file. */
+  /** Reads a text; undefined when there is no such file. */
   readText(path: string): Promise<string | undefined>;
   openRead(path: string): Promise<ReadFile>;
   /** Writes beside the path, to a name that ends in `.part`; the file gets its own in `finish()`, or never. */
@@ -26,9 +26,9 @@ export interface Files {
   createExclusive(path: string, text: Text): Promise<boolean>;
   /** Names in a directory, sorted; none when there is no such directory. */
   list(directory: string): Promise<string[]>;
-  /** Undefined when there is no such path. */
+  /** What a path is; undefined when there is no such path. */
   stat(path: string): Promise<FileFacts | undefined>;
-  /** With missing parents; their names are durable once this returns. */
+  /** Makes a directory with its missing parents; their names are durable once this returns. */
   makeDirectory(path: string): Promise<void>;
   /** Durable once it returns. */
   rename(from: string, to: string): Promise<void>;
@@ -238,7 +238,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       // One by one: made recursively, a directory in procfs is asked for without end.
       for (const each of missing.toReversed())
         await raw.mkdir(each, { mode: DIRECTORY_MODE }).catch(exceptWhenThere(each));
-      // Also existing ones: their creator may have died before syncing. Some may not be permitted.
+      // Existing ones too: their creator may have died before syncing. Some may not be permitted.
       for (let made = resolve(path); made !== dirname(made); made = dirname(made)) {
         await syncDirectory(dirname(made)).catch(missing.includes(made) ? undefined : () => {});
       }

@@ -9,7 +9,7 @@ export interface Owner {
   /** Host name with what distinguishes two containers of that name. */
   readonly host: string;
   readonly pid: number;
-  /** Of the process, whichever of its threads or copies of this module asks: distinguishes a restarted container with the same host and pid. */
+  /** Names the process, whichever of its threads or copies of this module asks: a restarted container may have the same host and pid. */
   readonly instance: string;
 }
 
@@ -33,7 +33,7 @@ export interface LockFile extends Owner {
   readonly state: 'held' | 'released';
   /** How long files are; absent before its first owner has found the job as it was left. */
   readonly known?: Known;
-  /** Of this very file: a copy, or an older one that was put back in its place, has another. */
+  /** The identity of this very file: a copy, or an older one that was put back in its place, has another. */
   readonly own?: Omit<Identity, 'path'>;
   /** Until its owner has found the job as it was left: what the last owner wrote that had. */
   readonly before?: Before | undefined;
@@ -64,8 +64,9 @@ function isGone({ owner, isProcessAlive }: LockPorts, { state, host, pid, instan
 }
 
 /**
- * The same for a process that stands by. It has seen the owner's file for as long as that is unchanged, so it measures the lease by its own
- * clock alone: a clock of another machine that is wrong, either way, neither takes the job from an owner that lives nor keeps it for a dead one.
+ * Says for a process that stands by how long the lock belongs to its owner. It has seen the owner's file for as long as that is unchanged,
+ * so it measures the lease by its own clock alone: a clock of another machine that is wrong, either way, neither takes the job from a live
+ * owner nor keeps it for a dead one.
  */
 export class OwnerWatch {
   #seen = '';
@@ -137,7 +138,7 @@ function encodeNote(known: Known): Buffer {
   return Buffer.from(`${seal(JSON.stringify(known))}\n`);
 }
 
-/** Undefined for a piece of one, down to a digit of its checksum: that of nothing is 0. */
+/** Reads a note; undefined for a piece of one, down to a digit of its checksum: that of nothing is 0. */
 function decodeNote(line: string): Known | undefined {
   const body = line.slice(CRC_DIGITS + 1);
   return body !== '' && line === seal(body) ? JSON.parse(body) : undefined;
@@ -148,7 +149,7 @@ function seal(body: string): string {
 }
 
 interface FirstLine {
-  /** Of the file that it is in. */
+  /** The identity of the file that it is in. */
   readonly own: Identity;
   readonly bytes: number;
 }

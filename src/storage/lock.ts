@@ -259,7 +259,7 @@ function describeLost(): UserError {
   });
 }
 
-/** The same command would find no memory of what was sent, and send it again: a person must look. */
+/** Stops for a person to look: the same command would find no memory of what was sent, and send it again. */
 function describeGone(directory: string): UserError {
   return new UserError(
     'registry-mismatch',

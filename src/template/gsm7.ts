@@ -27,7 +27,7 @@ const REPLACEMENTS: ReadonlyMap<string, string> = new Map([
   ...pairs(' ', '\u00a0\u2007\u2009\u202f'),
 ]);
 
-/** Those of the table. */
+/** The characters of the table. */
 const REPLACED =
   /[\u00a0\u00ab\u00bb\u02bc\u2007\u2009\u2010-\u2015\u2018-\u201f\u2026\u202f\u2032\u2033\u2039\u203a\u2212]/g;
 
@@ -35,7 +35,7 @@ function pairs(replacement: string, characters: string): [string, string][] {
   return [...characters].map((character) => [character, replacement]);
 }
 
-/** Of characters that GSM-7 does not have, those for which `replaceTypography` has nothing. */
+/** Omits characters that `replaceTypography` replaces. */
 export function omitReplaceable(characters: string): string {
   return characters.replace(REPLACED, '');
 }

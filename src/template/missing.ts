@@ -112,7 +112,7 @@ function operandOf(given: unknown): unknown {
   return Array.isArray(given) ? given[1] : given;
 }
 
-/** Of what failed in a template. */
+/** How many characters are shown of what failed in a template. */
 export const MAX_SOURCE_LENGTH = 80;
 
 export function describeMissing(variable: string): RenderFault {

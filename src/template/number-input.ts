@@ -21,7 +21,7 @@ export function findBadNumberFormat(format: string): string | undefined {
   return 'expected how the file writes 1234.56, such as "1.234,56", "1,234.56" or "1 234,56"';
 }
 
-/** The same number with a point and no separators of thousands; undefined for what is not written by a valid `format`. */
+/** Writes a number with a point and no separators of thousands; undefined for what is not written by a valid `format`. */
 export function rewriteNumber(text: string, format: string): string | undefined {
   const [match, sign, whole = '', fraction] = compile(format).exec(text.trim()) ?? [];
   if (match === undefined) return undefined;

@@ -8,7 +8,7 @@ export type Piece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'variable'; readonly name: string; readonly fallback: string | undefined };
 
-/** Undefined where the template needs LiquidJS itself. */
+/** Compiles a template into its pieces; undefined where it needs LiquidJS itself. */
 export function compilePieces(nodes: readonly Template[]): readonly Piece[] | undefined {
   const pieces: Piece[] = [];
   for (const node of nodes) {

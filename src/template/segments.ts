@@ -16,7 +16,7 @@ export interface SegmentCount {
   readonly segments: number;
   /** Septets (GSM-7, escapes included) or UTF-16 code units (UCS-2). */
   readonly units: number;
-  /** Of UCS-2: parts beyond those that as many code units, as one septet each, would take in GSM-7; else 0. */
+  /** Parts of a UCS-2 text beyond those that as many code units, as one septet each, would take in GSM-7; 0 for GSM-7. */
   readonly extraParts: number;
   /** The characters that GSM-7 does not have, as `listUcs2Characters` collects them; undefined where it has them all. */
   readonly ucs2Characters: string | undefined;
@@ -123,7 +123,7 @@ export function nameCharacter(codePoint: number): string {
   return INVISIBLE.test(character) ? label : `${character} (${label})`;
 }
 
-/** Of each character the name. */
+/** Names each character. */
 export function nameCharacters(characters: string): string[] {
   return [...characters].map((character) => nameCharacter(character.codePointAt(0) ?? 0));
 }

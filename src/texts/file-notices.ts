@@ -42,7 +42,7 @@ function sayOnce(read: readonly FileReading[]): string[] {
 /** UTF-8 and commas are what anyone expects. */
 const USUAL = /^the (?:encoding is utf-8|delimiter is ",")/;
 
-/** Of an inbox that is never emptied more say nothing. */
+/** How many files have lines of their own: in an inbox that is never emptied more say nothing. */
 const MOST_NAMED = 5;
 
 /** `sale.csv was already sent by run k3v9q2m8x4aa`: a line for each file, or one for all where they are many. */

@@ -15,7 +15,7 @@ export interface NextStepView {
   readonly requiresTest?: boolean | undefined;
   /** The run that has the rows of this one since, by `--again`: of this one none is retried any more. */
   readonly sentAgain?: SentAgain | undefined;
-  /** Of the job file, where the command was given one. */
+  /** The path of the job file, where the command was given one. */
   readonly job?: string | undefined;
   /** Flags that they gave it, without which the same command is refused. */
   readonly flags?: readonly string[] | undefined;
@@ -186,12 +186,12 @@ function nextOfStage({ directory, plan, stop, steps }: Summary, job: string | un
   return { what, command: showCommand(screen, 'apply', showPath(screen, directory), ...pass) };
 }
 
-/** Of messages that a cancel took back; `job`: as the person named its file. */
+/** What to do about messages that a cancel took back; `job`: as the person named its file. */
 export function nextOfTakenBack(...of: Parameters<typeof createRetry>): NextStep {
   return createRetry(...of)('to send them under a corrected text: correct the job, then', 'not-sent', true);
 }
 
-/** Of the rows of a file that the run which took it did not send, or not yet. */
+/** What to do about rows of a file that the run which took it did not send, or not yet. */
 export function nextOfRest(
   { directory, next, isAsPlanned = false }: NonNullable<LeftOut['rest']>,
   job: string | undefined,

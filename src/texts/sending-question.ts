@@ -50,7 +50,7 @@ export function countToSend(plan: Plan, state: RunState) {
   return {
     /** People before all else. */
     parts,
-    /** Of the rows that the plan sends, in 0 to 1. */
+    /** The share of the rows that the plan sends, from 0 to 1. */
     share: planned === 0 ? 1 : left / planned,
     /** Numbers of its steps that have something to send. */
     steps,

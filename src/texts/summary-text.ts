@@ -128,7 +128,7 @@ function formatWaiting({ steps, directory }: Summary, nowMs: number, screen: Scr
   return `${waiting.join('')}To take them back before that:\n  ${paint(screen, 'bold', escapeText(command))}\n`;
 }
 
-/** Of a run that no account is of: what the service holds, and the command that takes it back. */
+/** What the service holds of a run without an account here, and the command that takes it back. */
 export function formatWaitingRun({ run, directory, said }: WaitingRun, screen: Screen): string {
   const command = showCommand(screen, 'cancel', showPath(screen, directory));
   const so = formatParagraph(`Of run ${run} ${said}. To take them back before that:`, screen);
@@ -175,7 +175,7 @@ function nameRun({ job, plan, retryOf, testOf }: Summary): string {
   return `Test ${plan} of ${tested}, to ${countOf(testOf.numbers, 'number')},`;
 }
 
-/** Of a step without rows that did nothing: where its run is finished, it is a chat whose `when` is for another end. */
+/** Says why a step without rows did nothing: where its run is finished, it is a chat whose `when` is for another end. */
 export function describeIdle(state: string): string {
   return state === 'finished' ? 'not posted, as its when says' : 'not started';
 }

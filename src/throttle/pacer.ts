@@ -39,7 +39,7 @@ export class Pacer {
   readonly #lane: LaneParts;
   readonly #line = pLimit(1);
   #limiter = new Bottleneck();
-  /** Of the block. */
+  /** What is left of the block that tasks may begin in. */
   #leftMs = 0;
   #wake = () => {};
   /** Cost of the tasks that have begun and have not passed the gate. */

@@ -268,7 +268,7 @@ function sayUnknown({ service }: Job, area: Area): string {
   return `whether the key is right is not known, as ${service.bases[area]} answers the same without one. Check service.bases and service.region`;
 }
 
-/** Of nothing that exists: the service answers 404 to a good key, and 401 or 403 to another. */
+/** The id of nothing that exists: the service answers 404 to a good key, and 401 or 403 to another. */
 const NO_SUCH_ID = '00000000-0000-0000-0000-000000000000';
 
 /**

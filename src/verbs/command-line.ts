@@ -101,21 +101,21 @@ function expandHelp(args: readonly string[]): readonly string[] {
   return topic.startsWith('-') ? ['help', 'topics', ...args.slice(1)] : ['help', topic, ...others];
 }
 
-/** The same arguments without a `--`: what stands behind it is no flag, which the parser knows of a path that begins with a dot. */
+/** Takes `--` out of arguments: what stands behind it is no flag, which the parser knows of a path that begins with a dot. */
 function endFlags(args: readonly string[]): readonly string[] {
   const at = args.indexOf('--');
   if (at === -1) return args;
   return [...args.slice(0, at), ...args.slice(at + 1).map((arg) => (/^-./.test(arg) ? `./${arg}` : arg))];
 }
 
-/** The same arguments, with flags that come before the verb behind it: `--log-level warn prune JOB`. */
+/** Moves flags that come before the verb behind it: `--log-level warn prune JOB`. */
 function moveVerbFirst(args: readonly string[]): readonly string[] {
   const at = args[0]?.startsWith('-') === true ? args.findIndex((arg) => VERBS.includes(arg)) : 0;
   const verb = args[at];
   return verb === undefined ? args : [verb, ...args.slice(0, at), ...args.slice(at + 1)];
 }
 
-/** Of arguments without a verb that there is; those that ask for help or the version need none. */
+/** Says what to do about arguments without a verb that there is; undefined where they ask for help or the version, and need none. */
 function findMissingVerb(args: readonly string[], { command, group }: Asked): string | undefined {
   const [verb = '-'] = args;
   if (group !== undefined || verb.startsWith('-')) {

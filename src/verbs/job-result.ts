@@ -23,7 +23,7 @@ export interface Done {
 }
 
 export interface Failed {
-  /** Of a plan that a guard refused. */
+  /** The summary of a plan that a guard refused. */
   readonly guarded?: Summary | undefined;
   /** What stopped it; all that was sent before is in `summaries`. */
   readonly failure?: unknown;
@@ -32,7 +32,7 @@ export interface Failed {
 interface Named extends Pick<NextStepView, 'flags' | 'sentAgain'> {
   /** The job's file, where they did. */
   readonly path?: string | undefined;
-  /** Of a test: what is to be done with the plan that it tested. */
+  /** What is to be done with the plan that a test tested. */
   readonly planned?: NextStep | undefined;
 }
 

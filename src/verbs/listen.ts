@@ -20,13 +20,13 @@ import type { Files } from '../storage/files.js';
 import { acquireLock, readLockOwner } from '../storage/lock.js';
 import { defineVerb, host, json, metricsPort, port, readAs, text } from './verb.js';
 
-/** Of letters and digits more than can be tried; five are tried in hours. */
+/** Characters of a secret: so many letters and digits cannot be tried, five are tried in hours. */
 const LEAST_SECRET = 16;
 
-/** Of which a person reads at the end. */
+/** Runs that a person reads of at the end. */
 const MOST_RUNS = 10;
 
-/** In the directory of outputs: what is no receipt of a run there. */
+/** The file, in the directory of outputs, of what is no receipt of a run there. */
 const OTHER_EVENTS = 'events.ndjson';
 
 /**

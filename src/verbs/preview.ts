@@ -66,7 +66,7 @@ export async function openShown(written: string, context: Context): Promise<Show
   return { job: run.plan.job, run };
 }
 
-/** Of a run as it was planned, of a job as it would be now. `task` completes "Cannot …". */
+/** Reads rows of a run as it was planned, or of a job as it would be now. `task` completes "Cannot …". */
 export async function readShownRows(
   { job, run }: Shown,
   chosen: ChosenRows,

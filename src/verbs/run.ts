@@ -75,7 +75,7 @@ interface JobFlags extends GivenAnswer {
   readonly standby: boolean;
 }
 
-/** The same for a job that is loaded. */
+/** Runs a job that is loaded. */
 export async function runJob(job: Job, flags: JobFlags, context: Context): Promise<Result> {
   context.name({ job: job.name });
   context.emit({ type: 'job', job });
@@ -88,7 +88,7 @@ export async function runJob(job: Job, flags: JobFlags, context: Context): Promi
   return describeDone({ ...done, openDoubt }, job, { path: flags.job }, context);
 }
 
-/** Else a process that stood by would send everything once more as soon as the other one has sent it. */
+/** Refuses to stand by where the process would send everything once more as soon as the other one has sent it. */
 function assertOnce({ repeat }: Job, { again }: JobFlags): void {
   if (!again && repeat !== 'always') return;
   const what = again ? '--again is given' : 'the job has `repeat: always`';
@@ -101,7 +101,7 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
   const { job: file, again, wait, standby: standsBy } = flags;
   const { env, log, emit } = context;
   const { files } = env;
-  // Also where it plans after midnight, as it finished another run before, or stood by.
+  // The day is that of the start, even where planning begins after midnight, behind another run or a stand-by.
   const nowMs = env.clock.now();
   const directory = jobDirectoryOf(job);
   const summaries: Summary[] = [];
@@ -224,7 +224,7 @@ async function isUnfinished(
   return false;
 }
 
-/** Those of the job, and those of what unfinished runs have still to do, also where the job has no such step any more. */
+/** The areas of the job, and of what unfinished runs have still to do, even where the job has no such step any more. */
 async function listAreasOf(job: Job, { state, directories }: Registry, files: Files): Promise<readonly Area[]> {
   const areas = new Set(areasOf(job.steps));
   for (const { plan: run } of state.listUnfinished()) {

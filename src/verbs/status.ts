@@ -144,10 +144,10 @@ function countStep(
   return {
     number,
     kind,
-    /** Of all rows read. */
+    /** What became of all rows that were read. */
     balance: isRunning ? balanceOf(planned, state) : balanceAtRest(planned, state, job),
     planned: counts.planned,
-    /** Of those in doubt. */
+    /** How many of the rows in doubt are with workers of a database. */
     withWorkers: isRunning ? 0 : underWayOf(state.step(number), step).withWorkers,
     ...(step === undefined || isRowStep(step)
       ? {}

@@ -36,7 +36,7 @@ export interface Listed {
 /** A verb with verbs below it, such as `chat read` and `chat post`. */
 export type Group = readonly (Listed & AnyVerb)[];
 
-/** The same for a verb below another, which the list of all verbs does not name. */
+/** Defines a verb below another, which the list of all verbs does not name. */
 export function defineBelow<const A extends Record<string, Flag>, const O extends Record<string, Flag>>(
   command: string,
   about: string,
@@ -54,7 +54,7 @@ export function text(describe: string) {
   return { describe, type: 'string', requiresArg: true } as const;
 }
 
-/** Given once for each. */
+/** A flag that is given once for each text. */
 export function texts(describe: string) {
   return { describe, type: 'string', array: true, nargs: 1 } as const;
 }
@@ -92,14 +92,14 @@ export const namedRun = argument(
   'A run directory, as plan and run print it; or a job file, or its directory in the output: its newest run',
 );
 
-/** Of verbs that send, or that decide what is sent. */
+/** Flag of verbs that send, or that decide what is sent. */
 export const adopt = yes(
   "Use the job's directory from now on though it was copied, restored from a backup, or cut; recorded with your name",
 );
 
-/** Of verbs that plan or send. */
+/** Flag of verbs that plan or send. */
 export const again = yes('Send files again that the job has already sent');
-/** Of verbs that choose rows. */
+/** Flags of verbs that choose rows. */
 export const rowChoice = {
   row: {
     ...whole('Only the row with this number in its file, without the header', 1),
@@ -110,7 +110,7 @@ export const rowChoice = {
   random: text('Rows drawn at random by this word; the same word draws the same rows'),
 } as const;
 
-/** Of verbs that make a single call. */
+/** Flags of verbs that make a single call. */
 export const single = {
   job: {
     ...text('A job file: its service section names the account and the credentials; its steps are not run'),
@@ -119,17 +119,17 @@ export const single = {
   json,
 } as const;
 
-/** Of verbs that listen. */
+/** Flags of verbs that listen. */
 export const port = (otherwise: number) => ({ ...whole('0 takes any free port', 0, 65_535), default: otherwise });
 export const host = { ...text('Address to listen on'), default: '127.0.0.1' } as const;
 
-/** Of verbs that serve. */
+/** Flags of verbs that serve metrics. */
 export const metricsPort = {
   'metrics-port': whole('Port that serves the metrics for Prometheus at /metrics; 0 takes any free port', 0, 65_535),
   'metrics-host': { ...text('Address that the metrics port is on'), default: '127.0.0.1' },
 } as const;
 
-/** Of verbs that send the rows of a job. */
+/** Flags of verbs that send the rows of a job. */
 export const metrics = {
   'metrics-file': readAs(
     'File that gets the metrics for Prometheus, every 15 s and at the end; its name ends in .prom, for the textfile collector of the node exporter',
@@ -139,7 +139,7 @@ export const metrics = {
   ...metricsPort,
 } as const;
 
-/** Of verbs that send a plan; `yes` and `confirm` answer the question on a terminal. */
+/** Flags of verbs that send a plan; `yes` and `confirm` answer the question on a terminal. */
 export const sending = {
   yes: yes('Send without the question that a terminal asks'),
   confirm: text(
@@ -158,7 +158,7 @@ export const databaseFlags = {
   'database-file': { ...text('File that holds the address of the database'), conflicts: 'database-env' },
 } as const;
 
-/** Of every verb. */
+/** Flags of every verb. */
 export const logFlags: Readonly<Record<string, Flag>> = {
   'log-level': {
     describe: 'Lowest level that the log on stderr has (default: info)',

@@ -152,7 +152,7 @@ function openAccess(asked: Asked, context: Context) {
   let { job } = asked;
   let service: OpenService | undefined;
   let said = '';
-  /** Also before there is a run: secrets that are missing end the worker at once. */
+  /** Opens the service, even before there is a run: secrets that are missing end the worker at once. */
   const open = async (): Promise<OpenService> => {
     const ofRows = { ...job, steps: job.steps.filter(isRowStep) };
     service ??= await openService(context, ofRows, jobDirectoryOf(job));

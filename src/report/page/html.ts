@@ -39,9 +39,9 @@ export function formatSpan(startMs: number, endMs: number, timeZone: string): st
 }
 
 // The page stays below 150 KB, whatever a run holds.
-/** More of them are summed up in a last row. */
+/** Rows of a table; more are summed up in a last row. */
 export const MOST_ROWS = 25;
-/** Of the steps behind them there is a row in the table of steps alone. */
+/** Steps with sections of their own; steps behind them have a row in the table of steps alone. */
 export const MOST_STEPS = 8;
 const MOST_CHARACTERS = 500;
 const MOST_CHARACTERS_OF_NAME = 80;

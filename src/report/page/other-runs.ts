@@ -70,7 +70,7 @@ export interface SentTest {
   readonly sentAtMs: number;
   /** How many own numbers it went to. */
   readonly numbers: number;
-  /** Undefined for a test that has not come to its end. */
+  /** How many messages it read, and had accepted; undefined for a test that has not come to its end. */
   readonly counts: { readonly read: number; readonly accepted: number } | undefined;
 }
 

@@ -29,9 +29,9 @@ import { type CampaignRun, renderTests, type SentTest } from './other-runs.js';
 export interface PageSource {
   readonly summary: Summary;
   readonly plan: Plan;
-  /** Of the plan, in the order in which they began. */
+  /** Tests of the plan, in the order in which they began. */
   readonly tests?: readonly SentTest[];
-  /** Of the page of a campaign, in the order in which they began; the summary is that of all of them. */
+  /** Runs of a campaign, on its page, in the order in which they began; the summary is that of all of them. */
   readonly runs?: readonly CampaignRun[];
   /** Runs of the campaign that are not counted. */
   readonly missing?: readonly string[];

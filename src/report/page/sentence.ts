@@ -83,7 +83,7 @@ export function chooseZone({ startedAt }: Pick<Summary, 'startedAt'>, plan: Plan
   return findZone(country, Date.parse(startedAt ?? '') || 0) ?? 'UTC';
 }
 
-/** Of messages, the one that most go to first. */
+/** Lists the countries of messages, the one that most go to first. */
 function listCountries({ steps }: Plan): string[] {
   const counts = addCounts(steps.filter(({ kind }) => kind === 'sms').map(({ countries }) => countries));
   return Object.entries(counts)

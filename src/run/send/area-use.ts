@@ -3,7 +3,7 @@ import type { RequestSize, RunState } from '../../journal/replay.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RunLaneOptions } from '../run-deps.js';
 
-/** Of other runs of the job only the time is known. What they sent took a second at most, or was one message: of ten parts at most. */
+/** What other runs of the job sent last, as only its time is known: it took a second at most, or was one message, of ten parts at most. */
 const LEAST_SIZE: RequestSize = { messages: 1, segments: 10 };
 
 /**

@@ -50,7 +50,7 @@ export class PartQueue {
     closed.parts.push({ open, ambiguousAttempts, deferrals });
   }
 
-  /** Those that wait for their hours alone: the caller has them then. */
+  /** Takes the parts that wait for their hours alone: the caller has them then. */
   takeClosed(): readonly OpenRequest[] {
     return this.#closedNow().flatMap(([name, { parts }]) => {
       this.#closed.delete(name);
@@ -63,7 +63,7 @@ export class PartQueue {
     return [...this.#closed].filter(([, { head }]) => stages?.isOpen(head) !== false);
   }
 
-  /** Undefined when none waits and the whole plan was begun, save for what is closed. */
+  /** Takes the next part; undefined when none waits and the whole plan was begun, save for what is closed. */
   async next({ isSmallestFirst }: { isSmallestFirst: boolean }): Promise<PartToSend | undefined> {
     // Ties by place in the plan: held-back parts come before those never begun.
     if (isSmallestFirst) {

@@ -65,7 +65,7 @@ interface Asked {
 
 /**
  * Reads the state that a request depends on before it is begun: what is `seen` where it may be sent, else its result, or that it is tried again.
- * Undefined: the run is stopping.
+ * Returns undefined where the run is stopping.
  */
 export async function checkPrecondition(
   precondition: Precondition,

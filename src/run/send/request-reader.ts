@@ -26,9 +26,9 @@ export function costOf({ open, head }: PartToSend): Cost {
 
 /** Where the parts of a step come from that this process has not seen. */
 export interface PartSource {
-  /** Undefined when there is none, for now or for good. */
+  /** Reads the next part; undefined when there is none, for now or for good. */
   next(): Promise<PartToSend | undefined>;
-  /** One that `next` gave, whose body is not kept meanwhile; absent where there are no windows. */
+  /** Reads a part once more that `next` gave, and whose body was not kept; absent where there are no windows. */
   readAgain?(open: OpenRequest): Promise<PartToSend>;
   /** Resolves when there may be one, with false when there never will, or another run needs this process; absent where `next` says so. */
   awaitMore?(): Promise<boolean>;
@@ -56,7 +56,7 @@ export class RequestReader implements PartSource {
     this.#fresh = this.#readFresh(progress.nextRequest, progress.nextOffset, new Set(progress.begunAhead.keys()));
   }
 
-  /** Undefined when every request of the plan was begun. */
+  /** Reads the next request that was not begun; undefined when every request of the plan was. */
   async next(): Promise<PartToSend | undefined> {
     const { value, done } = await this.#fresh.next();
     return done === true ? undefined : value;

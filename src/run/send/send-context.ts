@@ -24,7 +24,7 @@ export interface SendContext {
   readonly journal: Journal;
   readonly lock: Held;
   readonly stop: StopSwitch;
-  /** Of the job: nothing leaves from then on. */
+  /** When the time of the job is over: nothing leaves from then on. */
   readonly notAfter?: StatedTime | undefined;
   /** Absent for a step without a window. */
   readonly hours?: SendingHours | undefined;
@@ -33,7 +33,7 @@ export interface SendContext {
   readonly planned: Pick<PlannedStep, 'number' | 'kind'> & { readonly counts: Pick<PlannedStep['counts'], 'planned'> };
   readonly progress: Pick<StepProgress, 'settledRows'>;
   readonly maxFailedPercent: number;
-  /** Of the same step, in this process, before. */
+  /** What this process kept of the same step when it sent a part of it before. */
   readonly before?: StepBefore;
   /** The breaker is open, and this process has no way to the service; other processes may. */
   readonly onAway?: () => void;

@@ -146,7 +146,7 @@ interface Asked {
   readonly isRepeatable: boolean;
 }
 
-/** Of no row it is known what became of it. */
+/** Whether it is known of no row what became of it. */
 export function isUnknown(result: PartResult): boolean {
   return result.kind === 'settled' && result.outcomes.verdicts.every((verdict) => verdict.status === 'in-doubt');
 }

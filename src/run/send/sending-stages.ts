@@ -15,7 +15,7 @@ import type { StepContext } from './send-context.js';
 export class SendingStages {
   readonly #ramp: readonly RampStage[];
   readonly #context: StepContext;
-  /** Of the stage whose requests leave, from 1. */
+  /** The number of the stage whose requests leave, from 1. */
   #current: number;
 
   constructor(ramp: readonly RampStage[], context: StepContext) {
@@ -58,13 +58,13 @@ export class SendingStages {
     return true;
   }
 
-  /** Undefined where the run stops before that. */
+  /** Decides how a stage ended; undefined where the run stops before that. */
   async #judge(stage: RampStage): Promise<StageEntry | undefined> {
     const { progress, planned, deps, plan, directory } = this.#context;
     const number = this.#current;
     const key = { type: 'stage', step: planned.number, number, by: 'ramp' } as const;
     const figures = { ...progress.stage.rows };
-    // Of a short file nothing is in it.
+    // A short file has no row for it.
     if (planned.stages?.[number - 1] === 0) {
       return { ...key, at: deps.clock.now(), verdict: 'passed', why: 'no row is in it', figures };
     }

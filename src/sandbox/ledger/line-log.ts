@@ -41,7 +41,7 @@ export async function openFileLog(files: Files, directory: string): Promise<Line
   const path = join(directory, 'ledger.ndjson');
   const file = await files.openAppend(path);
   let isTorn = false;
-  /** Of the last line that was read. */
+  /** The end of the last line that was read, in bytes. */
   let endsAt = 0;
 
   async function* read(): AsyncGenerator<Buffer> {

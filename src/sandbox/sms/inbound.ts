@@ -5,7 +5,7 @@ import type { PostKind } from '../webhook/sender.js';
 import { repeatDelayMs } from './receipts.js';
 
 const schema = z.object({
-  /** Of the receiver. */
+  /** The address of the receiver. */
   url: absoluteUrl,
   /** Who writes. */
   source: msisdn,

@@ -24,7 +24,7 @@ export function measureText(text: string, asked: 'AUTO' | 'GSM7' | 'UCS2'): Text
     : { encoding: 'GSM7', parts: gsmParts };
 }
 
-/** Undefined for a text with a character that GSM-7 does not have, unless any is taken. */
+/** Counts parts in GSM-7; undefined for a text with a character that GSM-7 does not have, unless any is taken. */
 function countGsmParts(text: string, takesAny: boolean): number | undefined {
   let total = 0;
   let parts = 1;

@@ -26,7 +26,7 @@ interface KnownBatch {
   cancelledAt?: string;
 }
 
-/** That a batch is cancelled: its messages as far as they are not due. */
+/** A note that a batch is cancelled: its messages as far as they are not due. */
 interface Cancellation {
   readonly cancelled: string;
 }

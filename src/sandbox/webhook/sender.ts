@@ -60,7 +60,7 @@ export class WebhookSender {
   readonly #deliversOutside: boolean;
   readonly #agent: Agent;
   readonly #limit = pLimit(MAX_IN_FLIGHT);
-  /** Of each lane, until when what was sent in it last is over. */
+  /** By lane: resolves when what was sent in it last is over. */
   readonly #lanes = new Map<string, Promise<void>>();
   /** What waits for another attempt, by when it is due. */
   readonly #waits = new Map<number, Promise<void>>();

@@ -62,7 +62,7 @@ const STATUSES: readonly { readonly state: CampaignState; readonly meaning: stri
 /** Contract: "Campaign (status read response)". */
 export type Campaign = Readonly<NonNullable<ReturnType<typeof readCampaignBody>>>;
 
-/** Undefined for a body that does not say which campaign it is, or has no status that the contract lists. */
+/** Reads a campaign; undefined for a body that does not say which one it is, or has no status that the contract lists. */
 export function readCampaignBody(body: unknown) {
   const fields = isObject(body) ? body.campaign : undefined;
   if (!isObject(fields)) return undefined;
@@ -80,7 +80,7 @@ export function readCampaignBody(body: unknown) {
     state: found.state,
     /** The contract's name for it. */
     meaning: found.meaning,
-    /** Undefined where the answer says neither Y nor N. */
+    /** Whether it is enabled; undefined where the answer says neither Y nor N. */
     isEnabled: readYesOrNo(fields.enabled),
     isDynamic: readYesOrNo(fields['dynamic-campaign']),
     recordCount: readInteger(fields['no-of-records']),

@@ -41,8 +41,8 @@ export const postMessage = defineEndpoint(
 );
 
 /**
- * Undefined for a body that is not a list; entries that are not messages are dropped. Messages without a time stand at
- * the end.
+ * Reads messages in the order of their times; those without a time stand at the end, and entries that are not messages are dropped.
+ * Undefined for a body that is not a list.
  */
 function readMessagesBody(body: unknown): readonly ChatMessage[] | undefined {
   if (!Array.isArray(body)) return undefined;

@@ -25,8 +25,8 @@ export const createContact = defineEndpoint(
 export type ContactAnswer = Readonly<NonNullable<ReturnType<typeof readContactAnswer>>>;
 
 /**
- * Undefined when neither body nor header says which contact it is, or when they name two different ones: the answer is
- * then foreign, and the row not accounted for.
+ * Reads which contact an answer is about. Undefined when neither body nor header says it, or when they name two different ones: the answer
+ * is then foreign, and the row not accounted for.
  */
 export function readContactAnswer(response: Response, body: unknown = readJsonBody(response)) {
   const { id, addresses } = isObject(body) ? body : {};

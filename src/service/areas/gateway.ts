@@ -24,7 +24,7 @@ export interface WebhookInput {
 export interface ChannelInput {
   readonly name: string;
   readonly description?: string;
-  /** Of a webhook that was made before. */
+  /** The id of a webhook that was made before. */
   readonly webhookId: string;
   /** Id of the queue for conversations that name none. */
   readonly queue: string;
@@ -58,8 +58,8 @@ export const createChannel = defineEndpoint(
 );
 
 /**
- * Undefined for an answer without an id, or with another name. An `id` counts only beside the name that was sent,
- * which the documentation requires in the answer: stray answers about other things have an id too.
+ * Reads the id of what was made; undefined for an answer without an id, or with another name. An `id` counts only beside the name that was
+ * sent, which the documentation requires in the answer: stray answers about other things have an id too.
  */
 function readNewId(response: Response, name: string, field: string): string | undefined {
   const body = readJsonBody(response);
@@ -156,7 +156,7 @@ export const sendMessage = defineEndpoint(
     if (body === undefined || isOfAnother(readId(body.conversationId), conversationId)) return undefined;
     return {
       conversationId,
-      /** Undefined where the service gave none. */
+      /** The id of the message; undefined where the service gave none. */
       messageId: readId(body.messageId, body.id),
     };
   },

@@ -64,7 +64,7 @@ export const cancelBatch = defineEndpoint(
 export type SmsBatchAnswer = Readonly<NonNullable<ReturnType<typeof readSmsBatchAnswer>>>;
 export type SmsMessageAnswer = Readonly<ReturnType<typeof readMessage>>;
 
-/** Undefined for a body that is no batch answer at all. */
+/** Reads the answer to a batch; undefined for a body that is none at all. */
 export function readSmsBatchAnswer(body: unknown) {
   if (!isObject(body)) return undefined;
   const { messages } = body;
@@ -74,7 +74,7 @@ export function readSmsBatchAnswer(body: unknown) {
     clientBatchId: readText(body.clientBatchId),
     acceptedCount: readInteger(body.acceptedCount),
     rejectedCount: readInteger(body.rejectedCount),
-    /** Undefined when the service gave no list; one without rows says of no row that it was accepted. Their order is not promised. */
+    /** In no promised order; undefined when the service gave no list. An empty list says of no row that it was accepted. */
     messages: Array.isArray(messages) ? messages.filter(isObject).map(readMessage) : undefined,
   };
 }

@@ -116,7 +116,7 @@ export function readSessionBody(body: unknown) {
   };
 }
 
-/** Undefined for another session than the one that was asked for. */
+/** Reads the session that was asked for; undefined for another one. */
 function readAskedSession(response: Response, { sessionId }: SessionInput): Session | undefined {
   const session = readSessionBody(readJsonBody(response));
   return session !== undefined && foldSessionId(session.sessionId) === foldSessionId(sessionId) ? session : undefined;
