@@ -84,7 +84,7 @@ function nameCaller(): { directory: string; command: string } {
   return { directory, command: `node ${quoteWord(path)}` };
 }
 
-/** '' where it was removed. */
+/** The directory that the process is in; '' where it was removed. */
 function currentDirectory(): string {
   try {
     return process.cwd();

@@ -27,7 +27,7 @@ interface PlanOptions extends PlanPlace {
   readonly noteRest?: (leftOut: LeftOut, step: number) => Promise<LeftOut>;
   readonly ownersFor: (plan: { id: string }) => RowOwners;
   readonly occurrence: string;
-  /** Absent: none is. */
+  /** Whether a plan was let go; absent: none was. */
   readonly isAbandoned?: (id: string) => boolean;
   /** A run of this night that the same command has just finished: what a step requires may have come with it. */
   readonly cameWith?: string | undefined;
@@ -213,7 +213,7 @@ function describeOmitted({ leftOut }: StepSelection): string {
   return `${last.file} ${last.reason}${others === 0 ? '' : `; ${countOf(others, 'other')} as well`}`;
 }
 
-/** By when it was last written. */
+/** Finds the file that was written last. */
 async function findNewest(
   files: Pick<Files, 'stat'>,
   listed: readonly InputFile[],

@@ -13,14 +13,14 @@ import { type MadePlan, type PlanHead, type PlanPlace, removeLeftovers, writeNew
 /** Rows that were planned before, by steps. */
 export interface RowsSource {
   readonly steps: readonly SourceStep[];
-  /** In the order of their inputs; of a step with stages, in any. */
+  /** Reads the rows of a step in the order of its inputs; of a step with stages, in any order. */
   rowsOf(step: SourceStep): AsyncGenerator<RowLine>;
   readonly refuseTwin?: PlanStepContext['refuseTwin'];
 }
 
 export interface SourceStep extends Pick<PlannedStep, 'number' | 'stages'> {
   readonly inputs: readonly (Pick<PlannedInput, 'file' | 'columns'> & Partial<PlannedInput>)[];
-  /** Absent: there are some. */
+  /** How many rows there are to plan; absent where there are some. */
   readonly counts?: { readonly planned: number };
 }
 

@@ -17,7 +17,7 @@ export function isDay(occurrence: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(occurrence);
 }
 
-/** One for the first time, and for each day. */
+/** Reads which time it is: 1 for the first time, and for each day. */
 export function readAgain(occurrence: string): number {
   return Number(/^again-(\d+)$/.exec(occurrence)?.[1] ?? 1);
 }
@@ -27,7 +27,7 @@ export function nameAgain(n: number): string {
   return `again-${n}`;
 }
 
-/** '' for the first time, however it is written. */
+/** Makes it '' for the first time, however that is written. */
 export function foldFirst(occurrence: string): string {
   return occurrence === FIRST ? '' : occurrence;
 }

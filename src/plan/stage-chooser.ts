@@ -97,7 +97,7 @@ function byRank(one: WaitingRow, other: WaitingRow): number {
   return one.rank - other.rank || one.at - other.at;
 }
 
-/** In the order in which they were given. */
+/** Writes rows in the order in which they were added. */
 function write(rows: readonly WaitingRow[], stageOf: (row: WaitingRow) => number): void {
   for (const row of rows.toSorted((one, other) => one.at - other.at)) row.write(stageOf(row));
 }

@@ -156,7 +156,7 @@ function byCount(counts: Map<string, number>): Record<string, number> {
 /** Fewer rows may all be wrong by themselves: each stays a rejection, with its reason. */
 const LEAST_ROWS = 10;
 const MOST_CODES = 2;
-/** As `maskForm` shows a date, with a time or without. */
+/** A date as `maskForm` shows it, with a time or without. */
 const DATE_FORM = /^(?:99?[./]99?[./](?:99|9999)|9999-99-99)(?![^ T])/;
 
 interface FirstRow {
@@ -173,7 +173,7 @@ const SAYS_NOTHING: readonly SkipCode[] = ['filtered', 'retried', 'read-again'];
  * that cannot be read.
  */
 class FileFaults {
-  /** By code. */
+  /** Rejected rows by code. */
   readonly #rejected = new Map<string, FirstRow & { rows: number }>();
   /** Rows with a number that can be used. */
   withNumber = 0;
@@ -184,7 +184,7 @@ class FileFaults {
     remember(this.#rejected, code, () => ({ row: describeRow(), rejection, rows: 0 })).rows += 1;
   }
 
-  /** Once the whole file was read. */
+  /** Lists the faults of a file that was read to its end. */
   list(): Problem[] {
     return [this.#findNumberFault(), this.#findTextFault()].filter((problem) => problem !== undefined);
   }

@@ -48,7 +48,7 @@ export interface Fault {
 type KnownClaims = Readonly<Record<string, string>>;
 
 export const MEMORY_FORMAT: number = PROGRAM.formats.memory;
-/** Under which the lock notes the revision of the memory. */
+/** The name under which the lock notes the revision of the memory. */
 export const MEMORY_KEY = 'memory';
 const CLAIMS = 'claims';
 

@@ -96,7 +96,7 @@ async function readKeptRecords(files: Files, jobDirectory: string): Promise<RunR
   return records.sort((one, other) => beganAt(one) - beganAt(other));
 }
 
-/** From what the runs themselves know; one that has a journal is as it is now. */
+/** Makes the memory from what the runs themselves know; a journal counts as it is now. */
 async function makeMemory(registry: Registry, { files, clock }: Ports, options: OpenOptions): Promise<void> {
   const { state } = registry;
   const { jobDirectory, onNotice } = options;

@@ -26,7 +26,7 @@ export class RegistryState {
     return this.#records.values();
   }
 
-  /** One that says nothing where nothing is known. */
+  /** The record of a plan; an empty one where nothing is known. */
   recordOf(plan: string): RunRecord {
     return this.#records.get(plan) ?? { plan };
   }

@@ -36,7 +36,7 @@ export interface CampaignReport {
   readonly summary: Summary;
   readonly runs: readonly CampaignRun[];
   readonly missing: readonly string[];
-  /** Its path. */
+  /** The path of the page. */
   readonly page: string;
 }
 

@@ -30,7 +30,7 @@ interface KeysOfRun {
 interface Family {
   /** A run that had rows of them and is gone: nothing says any more to whom it sent. */
   readonly gone: string | undefined;
-  /** By step. */
+  /** The keys of runs, by the name of the step. */
   readonly keys: ReadonlyMap<string, readonly KeysOfRun[]>;
 }
 
@@ -47,7 +47,7 @@ export class Twins {
   readonly #steps: readonly { readonly name: string; readonly comparesBy: 'number' | 'session' | undefined }[];
   /** All that each of the plans read. */
   readonly #filesOfPlans = new Map<Plan, readonly string[]>();
-  /** By file. */
+  /** Families by their first file. */
   readonly #families = new Map<string, Promise<Family>>();
   readonly #loaded = new Map<string, Family>();
 

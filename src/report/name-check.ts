@@ -22,7 +22,7 @@ export function checkNames(files: Files, check: () => Promise<void>): Files {
   };
 }
 
-/** After so many attempts the process that appends to the source is still at work, and will write the outputs itself. */
+/** Attempts after which the process that appends to the source is still at work, and will write the outputs itself. */
 const MOST_ATTEMPTS = 3;
 
 /**

@@ -5,7 +5,7 @@ import { neutralizeCell } from '../domain/formula-cell.js';
 import type { Cell } from '../domain/row.js';
 import type { Files, WholeFile } from '../storage/files.js';
 
-/** As the job has them. */
+/** The form of outputs, as the job has it. */
 export interface OutputForm {
   readonly format: 'csv' | 'ndjson' | 'xlsx';
   readonly csv?: { readonly delimiter: string; readonly bom: boolean } | undefined;
@@ -50,7 +50,7 @@ function formatSheetLine(cells: readonly (Cell | number)[]): string {
   return formatSheetRow(cells.map((cell) => (typeof cell === 'string' ? neutralizeCell(cell) : cell)));
 }
 
-/** By it Excel knows UTF-8. */
+/** The mark by which Excel knows UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff';
 
 const NAMELESS = JSON.stringify('');

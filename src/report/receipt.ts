@@ -7,7 +7,7 @@ export interface Receipt {
   readonly umid: string;
   readonly clientMessageId: string;
   readonly subAccountId: string;
-  /** Digits only. */
+  /** The number, in digits only. */
   readonly destination: string;
   readonly state: ReceiptState;
   readonly detail: string;

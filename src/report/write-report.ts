@@ -31,9 +31,9 @@ import { LISTED_OUTPUTS, OUTPUTS } from './rows.js';
 import { writeStepReport } from './step-report.js';
 import { addBalances, countNotSent, emptyBalance, type StepSummary, type Summary } from './summary.js';
 
-/** For machines; where there is one, all outputs of the run are written. */
+/** The summary, for machines; where there is one, all outputs of the run are written. */
 export const SUMMARY_FILE = 'summary.json';
-/** For people. */
+/** The page of a run, for people. */
 export const PAGE_FILE = 'report.html';
 /** The page of all runs of a campaign, in the directory of one of them. */
 export const CAMPAIGN_PAGE = 'campaign.html';

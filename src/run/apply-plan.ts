@@ -29,7 +29,7 @@ import type { StopSwitch } from './stop.js';
 import { passStage, type StagePass } from './waiting-stage.js';
 
 export interface ApplyPlanOptions extends PlanAt {
-  /** Its service, limits and guards hold; what is sent is the plan's alone. */
+  /** The job as it is now: its service, limits and guards hold; what is sent is the plan's alone. */
   readonly job: Job;
   readonly lock: Lock;
   readonly stop: StopSwitch;
@@ -182,7 +182,7 @@ async function applySteps(
   if (failure !== undefined) throw failure;
 }
 
-/** Right before anything is sent: a plan may be applied long after it was made. */
+/** Checks the times right before anything is sent: a plan may be applied long after it was made. */
 function assertTimes({ directory, plan, job }: ApplyPlanOptions, state: RunState, clock: RunDeps['clock']): void {
   const left = plan.steps.filter((planned) => hasWork(planned, state) && planned.counts.planned > 0);
   const steps = left.map((planned) => ({ number: planned.number, step: stepOf(job.steps, planned) }));
@@ -214,7 +214,7 @@ function stepOf(steps: readonly Step[], { number, kind }: PlannedStep): Step {
   throw new InternalError('unexpected', `Cannot apply step ${number}: the job has no such ${kind} step`);
 }
 
-/** As far as the service cannot be asked at the turn of its step. */
+/** Closes requests in flight, as far as the service cannot be asked for them at the turn of their step. */
 async function closeInFlight(
   state: RunState,
   journal: Journal,

@@ -61,7 +61,7 @@ async function assertTested(
   });
 }
 
-/** Each of its messages. */
+/** Whether each message of a test was accepted. */
 function wasAccepted({ counts }: SentTest): boolean {
   return counts !== undefined && counts.read > 0 && counts.accepted === counts.read;
 }

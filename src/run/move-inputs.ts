@@ -74,7 +74,7 @@ export async function moveInputs(
   );
 }
 
-/** Once for each path: several steps may have it. */
+/** Runs a task once for each path: several steps may have it. */
 function once<T>(task: (path: string) => Promise<T>): (path: string) => Promise<T> {
   const begun = new Map<string, Promise<T>>();
   return (path) => remember(begun, path, () => task(path));

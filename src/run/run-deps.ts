@@ -13,7 +13,7 @@ import type { Lane, LaneOptions } from '../throttle/lane.js';
 export interface RunDeps {
   readonly files: Files;
   readonly clock: Clock;
-  /** In [0, 1). */
+  /** Draws a number in [0, 1). */
   readonly random: () => number;
   readonly transport: Transport;
   /** The headers that authenticate a call. */
@@ -55,7 +55,7 @@ export interface AskedNumber {
   readonly textOf?: (() => number) | undefined;
 }
 
-/** Appends durably. */
+/** The journal of a run; what is appended is durable once `append` resolves. */
 export interface Journal {
   append(entry: JournalEntry): Promise<void>;
 }

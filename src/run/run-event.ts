@@ -22,7 +22,7 @@ export type RunEvent =
   /** Requests are sent through this lane from now on. */
   | { readonly type: 'lane'; readonly options: RunLaneOptions; readonly lane: Lane }
   | ({ readonly type: 'attempt' } & AttemptNote)
-  /** One leaves for the service, of any kind. */
+  /** A request of any kind leaves for the service. */
   | { readonly type: 'request'; readonly area: string; readonly answered: Promise<Answered> }
   | { readonly type: 'sent'; readonly progress: Progress }
   /** The database of a job with `cluster` took so long to answer; undefined: it does not answer any more. */

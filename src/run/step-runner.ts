@@ -28,7 +28,7 @@ export class StepRunner {
   readonly #queue: PartQueue;
   /** Parts in the lane, waiting or in flight. */
   readonly #underWay = { parts: 0, rows: 0 };
-  /** Including deferred ones. */
+  /** Parts that were begun and have not ended, deferred ones included. */
   #inFlight = 0;
   #wake: () => void = () => {};
   #failure: unknown;

@@ -46,7 +46,7 @@ export async function assertStagePassed(
   });
 }
 
-/** By the receipts that came since it was held; it then does so as the run resumes. */
+/** Whether the stage passes by the receipts that came since it was held: it then does so as the run resumes. */
 async function passesByNow(files: Files, run: PlanAt, { step, number, figures }: StageEntry): Promise<boolean> {
   const stage = findRampStage(run.plan, { step, number });
   if (stage === undefined) return false;

@@ -22,13 +22,13 @@ type SessionStatus = KeptSession['status'] | 'EXPIRED';
 interface KeptSession {
   readonly sessionId: string;
   readonly subAccountId: string;
-  /** International, as a number. */
+  /** The international number. */
   readonly destination: number;
   readonly status: 'WAITING' | 'VERIFIED' | 'FAILED';
   /** Wrong codes so far. */
   readonly attempt: number;
   readonly expiresAt: string;
-  /** Before it no other SMS is sent to the destination. */
+  /** A time before which no other SMS is sent to the destination. */
   readonly nextSmsAfter: string;
   readonly code: string;
   /** The last SMS. */

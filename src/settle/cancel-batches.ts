@@ -19,7 +19,7 @@ export type CancelAnswer =
 
 export interface CancelCounts {
   batches: number;
-  /** Rows. */
+  /** How many rows were cancelled. */
   cancelled: number;
   /** The service's reasons for refusing, and how many batches each was for. */
   readonly refusals: Record<string, number>;
@@ -77,7 +77,7 @@ function count(answer: CancelAnswer, counts: CancelCounts): void {
   if (answer.kind === 'refused') counts.refusals[answer.reason] = (counts.refusals[answer.reason] ?? 0) + 1;
 }
 
-/** Not where the batch was cancelled before: a second cancel cannot tell what the first one did. */
+/** Whether all rows are accepted still; not after an earlier cancel: a second one cannot tell what the first one did. */
 function areAccepted(accepted: readonly AcceptedRows[], { rows }: LockedRun): boolean {
   return accepted.every((each) => each.rows.every(({ row }) => rows.endOf(each.step, row)?.status === 'accepted'));
 }

@@ -56,7 +56,7 @@ export class ReceiptJoining {
     this.#passing = this.#goOn();
   }
 
-  /** By run. */
+  /** The totals of each run. */
   get totals(): readonly JoinedTotals[] {
     return [...this.#runs.values()].map(({ totals }) => totals);
   }
@@ -131,7 +131,7 @@ export class ReceiptJoining {
   }
 }
 
-/** One line for a person. */
+/** Says in one line for a person what was joined. */
 export function describeJoined({ settled, deliveries, foreign }: JoinedTotals): string {
   const states = Object.entries(deliveries ?? {}).map(([state, count]) => `${count} ${state}`);
   const { accepted, rejected } = settled;

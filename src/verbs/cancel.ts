@@ -246,7 +246,7 @@ function isOfBatch(error: unknown): boolean {
   return error.code === 'refused' || (error.code === 'in-doubt' && !isBarred(error));
 }
 
-/** By something in between, which lets no other call pass either. */
+/** Whether a call was refused by something in between, which lets no other pass either. */
 function isBarred({ status = 0 }: ServiceError): boolean {
   return status === 401 || status === 403 || (status >= 300 && status < 400);
 }

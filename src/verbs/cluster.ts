@@ -58,7 +58,7 @@ const init = defineBelow('init', 'Create the schema volley in a PostgreSQL datab
     }),
 });
 
-/** Before anything is created. */
+/** Refuses a role that does not exist, before anything is created. */
 async function assertRole(database: Database, role: string): Promise<void> {
   const [found] = await database.query('select from pg_roles where rolname = $1', [role]);
   if (found !== undefined) return;
@@ -164,7 +164,7 @@ function describeRun({
   ];
 }
 
-/** Longer than a pause that a service asks for, as a rule. */
+/** Longer than most pauses that a service asks for. */
 const LONG_OPEN_SECONDS = 120;
 
 function nextOf(

@@ -68,7 +68,7 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
 }
 
 interface Asked {
-  /** With its arguments. */
+  /** The command with its arguments. */
   readonly command: string;
   readonly group?: Group;
   readonly verb?: AnyVerb | undefined;

@@ -108,7 +108,7 @@ const update = defineBelow(
   },
 );
 
-/** As a step of a job reads it. */
+/** Reads an email address as a step of a job does. */
 function readEmail(email: string): string {
   const read = readField('email', email.trim());
   if ('value' in read) return read.value;

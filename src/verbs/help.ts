@@ -41,7 +41,7 @@ function readPage(topic: string): Promise<string> {
   return readFile(new URL(`${topic}.md`, PAGES), 'utf8');
 }
 
-/** By its name, or by a word of it that no other has. */
+/** Finds a topic by its name, or by a word of it that no other has. */
 function findTopic(written: string, topics: readonly string[], screen: Screen): string {
   const wanted = written.toLowerCase().replace(/\.md$/, '');
   if (topics.includes(wanted)) return wanted;

@@ -146,7 +146,7 @@ async function receiveInto(directory: string, context: Context) {
   const receipts = new RunReceipts({ files, clock, log }, { findRun: find, onWritten });
   return {
     divert: receipts.add.bind(receipts),
-    /** With what a listener that was killed has left. */
+    /** Begins with what a listener that was killed has left. */
     begin: async () => {
       for await (const { plan, directory } of runs.listBehind()) joining.note({ run: plan.id, directory });
       joining.begin();

@@ -50,7 +50,7 @@ export const prune = defineVerb({
   },
 });
 
-/** As for a run: a job's file, or its directory in the output. */
+/** Finds a job as for a run: by its file, or by its directory in the output. */
 async function findJob(written: string, files: Files): Promise<string> {
   const path = resolve(written);
   const found = await files.stat(path);

@@ -8,7 +8,7 @@ export interface Flag extends Options {
   readonly expected?: string;
 }
 
-/** As a verb reads them: `--keep-last` is `keepLast`. */
+/** Flags as a verb reads them: `--keep-last` is `keepLast`. */
 type Read<O extends Record<string, Options>> = {
   readonly [Name in keyof O & string as CamelCase<Name>]: InferredOptionTypes<O>[Name];
 };

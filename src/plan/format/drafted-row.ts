@@ -8,9 +8,9 @@ import type { DraftedRow, DraftRow, RowRefusal } from '../../kinds/step-kind.js'
 /** What of a row is copied into the plan. */
 export interface RowBytes {
   appendFragment(text: TextBuffer): void;
-  /** Each with a comma before it. */
+  /** Appends the facts, each with a comma before it. */
   appendFacts(text: TextBuffer): void;
-  /** JSON of all cells. */
+  /** Appends the JSON of all cells. */
   appendCells(text: TextBuffer): void;
 }
 

@@ -152,7 +152,7 @@ export interface StepFiles {
 
 export interface FileDigest {
   readonly bytes: number;
-  /** In hex. */
+  /** SHA-256 in hex. */
   readonly sha256: string;
 }
 
@@ -288,7 +288,7 @@ const CLOSING_BRACE = 0x7d;
 
 const LINE_END = Buffer.from('}\n');
 
-/** In pieces; the body is passed through as one of them. */
+/** Encodes a request in pieces; the body is passed through as one of them. */
 export function encodeRequestLine(head: RequestHead, body: Buffer): readonly Buffer[] {
   const text = Buffer.from(JSON.stringify(head).slice(0, -1));
   return [text, Buffer.from(formatSeam(text, body)), body, LINE_END];
@@ -307,7 +307,7 @@ export function decodeRequestLine(bytes: Buffer, where: string): RequestHead & {
   return { ...JSON.parse(`${text}}`), body };
 }
 
-/** Between head and body: the checksum of both. */
+/** Formats what stands between head and body: the checksum of both. */
 function formatSeam(head: Buffer, body: Buffer): string {
   const crc = crc32(body, crc32(head)).toString(16).padStart(8, '0');
   return `${CRC_KEY}${crc}","body":`;

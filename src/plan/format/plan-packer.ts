@@ -12,7 +12,7 @@ export interface PackedRun extends PlanAt {
   readonly lock: { assertHeld(): Promise<void> };
   readonly files: Files;
   readonly packFromBytes?: number | undefined;
-  /** Absent: on this thread. */
+  /** Packs a piece; absent: on this thread. */
   readonly gzip?: ((piece: Buffer, options: typeof PACKING) => Promise<Buffer>) | undefined;
   /** One sentence that a person should know. */
   readonly onNotice: (notice: string) => void;
@@ -53,7 +53,7 @@ async function listPlain({ directory, plan, files, packFromBytes = PACK_FROM_BYT
   return found;
 }
 
-/** None of a step without rows. */
+/** Lists the files of a step; a step without rows has none. */
 function listFiles(directory: string, step: PlannedStep): PlainFile[] {
   const { files } = step;
   if (files === undefined) return [];

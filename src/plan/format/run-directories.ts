@@ -8,7 +8,7 @@ export interface RunDirectory {
   readonly run: string;
   readonly path: string;
   readonly hasPlan: boolean;
-  /** It was begun. */
+  /** The run was begun. */
   readonly hasJournal: boolean;
 }
 

@@ -19,10 +19,10 @@ export interface RunRecord {
   readonly begun?: RunBegun;
   /** Where it is now; absent where a person adopted a job's directory without it. */
   readonly directory?: Identity | undefined;
-  /** Absent: it is to begin anew. */
+  /** Which file its journal is; absent where it is to begin anew. */
   readonly journal?: Identity | undefined;
   readonly ended?: RunEnded | undefined;
-  /** In the order in which they were given; also those that do not count: approvals.ts. */
+  /** Its approvals in the order in which they were given, those that do not count too: approvals.ts. */
   readonly approved?: readonly Approval[];
   /** A person let it go, begun or not, for good: it never sends again. Durable before anything else is done about it. */
   readonly abandoned?: Act;

@@ -13,7 +13,7 @@ const FLUSH_BYTES = 1 << 20;
 
 interface WaitingGroup {
   readonly group: Group;
-  /** Each writes one. */
+  /** Tasks that write one row each. */
   readonly rows: (() => void)[];
 }
 
@@ -26,7 +26,7 @@ interface StepToWrite {
   readonly planner: RowPlanner;
   readonly limits: Limits;
   readonly chooser?: StageChooser | undefined;
-  /** For the estimate. */
+  /** Calls that a request takes, for the estimate of time. */
   readonly callsPerRequest: number;
 }
 

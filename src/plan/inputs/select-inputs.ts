@@ -22,7 +22,7 @@ export interface Selection {
 export interface StepSelection {
   readonly step: Step;
   readonly number: number;
-  /** All that its patterns match. */
+  /** All files that its patterns match. */
   readonly listed: readonly InputFile[];
   /** The files of `listed` that it takes. */
   readonly inputs: readonly DigestedInput[];

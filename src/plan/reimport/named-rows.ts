@@ -143,7 +143,7 @@ export class RowPlaces {
     this.#steps = steps;
   }
 
-  /** For steps of a kind. */
+  /** Finds where a row stands, for steps of a kind. */
   find(kind: string, id: RowId): PlaceInPlan[] {
     return this.#steps.flatMap(({ step, places }) => {
       const place = step.kind === kind ? places.get(id) : undefined;

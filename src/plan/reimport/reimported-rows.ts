@@ -11,7 +11,7 @@ import { RowTable } from './named-rows.js';
 export interface RowOwners {
   /** By the content of a file that a plan read for a step of the kind: the digest of its rows. Rows of no other come back. */
   findDigest(kind: string, contentSha256: string): string | undefined;
-  /** For a step that would send the row. */
+  /** Looks a row up for a step that would send it. */
   find(step: { readonly kind: string; readonly number: number }, id: string): Promise<FoundRow>;
   /** Why a row that was found is not sent, by the first of its facts: other rows of its files have the same. */
   refuseTwin(step: number, id: string, key: string): RowRefusal | undefined;

@@ -43,7 +43,7 @@ export async function digestSuppression(
     digest = (path) => digestFile(path, deps),
     standardInput,
   }: {
-    /** For problems. */
+    /** What problems name as their place. */
     where: string;
     deps: Pick<PlanDeps, 'files'> & { reader: Omit<InputReader, 'spoolStandardInput'> };
     problems: ProblemList;
@@ -66,9 +66,9 @@ export async function digestSuppression(
   return digested;
 }
 
-/** Packed or not. */
+/** The name of a list, packed or not. */
 const LIST_NAME = /\.(?:csv|tsv|txt|ndjson|jsonl|xlsx|xlsm)(?:\.gz)?$/i;
-/** Hidden, the mark of an open workbook, what volley listen keeps beside its list, what a file system has of its own. */
+/** Hidden files, the mark of an open workbook, what `volley listen` keeps beside its list, what a file system has of its own. */
 const NO_LIST = /^\.|^~\$|\.events\.ndjson$|^lost\+found$/;
 
 /** The list itself, or every file of a directory: people in a file that is not read would be written to. */

@@ -39,7 +39,7 @@ export function createColumn(name: string, international: number[] = []): Suppre
   return { name, ...lists, marked: 0, unreadable: 0, damaged: 0, withoutCountry: 0 };
 }
 
-/** All that it may mean. */
+/** Lists all numbers that a column may mean. */
 export function listNumbers({ international, national, otherReadings }: SuppressionColumn): number[] {
   return [...international, ...national, ...otherReadings];
 }
@@ -53,7 +53,7 @@ interface ListCountry {
 
 /** Finds the columns of a suppression list that hold numbers. */
 export class SuppressionColumns {
-  /** By index. */
+  /** Columns of the list by index. */
   readonly #columns = new Map<number, SuppressionColumn>();
 
   /**
@@ -122,10 +122,10 @@ const NATIONAL = /^\s*\(?[0\uFF10\u0660\u06F0](?:\P{Nd}{0,2}\p{Nd}){6,}\s*$/u;
 
 /** In the digits of whatever script a number is read in. */
 const MARKED = /^[^\p{Nd}+\uFF0B]*[+\uFF0B0\uFF10\u0660\u06F0]/u;
-/** Among other text, too. */
+/** An international number, among other text too. */
 const INTERNATIONAL = /[+\uFF0B]\p{Nd}(?:\P{Nd}{0,2}\p{Nd}){6,}/u;
 
-/** As people and spreadsheets write dates: many countries have numbers of these digits. */
+/** A date as people and spreadsheets write it: many countries have numbers of these digits. */
 function isDate(cell: string): boolean {
   const [, first, , second, third] = /^(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?:[T ]|$)/.exec(cell.trim()) ?? [];
   if (first === undefined || second === undefined || third === undefined) return false;

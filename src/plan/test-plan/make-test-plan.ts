@@ -18,7 +18,7 @@ const TEST_ID_FORMAT = 1;
 
 /** Messages as they are planned, for own numbers instead of their recipients'. */
 export interface TestSource {
-  /** As `jobOfTest` gives it. */
+  /** The job as `jobOfTest` gives it. */
   readonly job: Job;
   readonly testOf: TestOf;
   /** One for each step of the job. */
@@ -29,7 +29,7 @@ export interface TestSource {
 
 interface TestedStep {
   readonly inputs: readonly { readonly file: string; readonly columns: readonly string[] }[];
-  /** By their files. */
+  /** The rows, in the order of their files. */
   readonly rows: readonly RowLine[];
 }
 

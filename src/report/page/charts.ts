@@ -4,7 +4,7 @@ import { OUTPUTS } from '../rows.js';
 import { type Html, html, NOTHING } from './html.js';
 
 const WIDTH = 1000;
-/** So that one row in a million is seen. */
+/** The least width, so that one row in a million is seen. */
 const LEAST_WIDTH = 4;
 
 /** A bar of what became of the audience: of the rows that were not skipped; with a legend that has its figures. */

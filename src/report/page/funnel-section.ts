@@ -90,7 +90,7 @@ function listReached({ balance }: StepSummary, { deliveries, optedOutSince }: Su
   return lines;
 }
 
-/** In one line: the tables by step are folded. */
+/** Renders the costs in one line: the tables by step are folded. */
 function renderMoney({ cost, billed }: Summary): Html {
   const parts = listSaid(
     cost && `${formatMoney(cost.planned, cost.currency)} planned`,

@@ -212,7 +212,7 @@ export function renderExamples({ steps }: Plan): Html {
   return renderSection('Messages, for example', sections);
 }
 
-/** By what the run can be found. */
+/** Renders what the run can be found by. */
 export function renderSource(summary: Summary, { id, retryOf, testOf, job }: Plan): Html {
   const service = job.service.sandbox
     ? 'sandbox'

@@ -28,7 +28,7 @@ export class Breaker {
     return this.#badInRow >= BAD_TO_OPEN;
   }
 
-  /** Until the next probe; 0 while it is closed. */
+  /** How long it is until the next probe; 0 while it is closed. */
   get pauseMs(): number {
     return this.isOpen ? Math.max(0, this.#nextAtMs - this.#clock.monotonicMs()) : 0;
   }

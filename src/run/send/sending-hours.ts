@@ -24,7 +24,7 @@ export class SendingHours {
     return this.#hours.isOpen(zones, this.#clock.now(), this.#roomMs);
   }
 
-  /** As far as is looked ahead: what was not found may come later. */
+  /** Whether the window opens before a time; where no opening was found, it does not within the time that is looked ahead. */
   opensBefore(opening: Opening | undefined, atMs: number): boolean {
     return (opening?.atMs ?? this.#clock.now() + SEARCHED_MS) < atMs;
   }

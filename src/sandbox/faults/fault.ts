@@ -33,7 +33,7 @@ const faultSchema = z.strictObject({
   /** Share of the requests, 0 to 1. */
   rate: z.number().min(0).max(1).default(1),
   seed: z.int().default(1),
-  /** At most so many times. */
+  /** How often it is applied at most. */
   times: z.int().min(0).optional(),
   /** Only these requests of the area, counted from 1 since the faults were set. */
   nth: z.union([z.int().min(1), z.array(z.int().min(1))]).optional(),
@@ -49,7 +49,7 @@ const faultSchema = z.strictObject({
   /** Seconds, for status-429 and status-503. */
   retryAfter: z.int().min(0).max(86_400).default(1),
   retryAfterForm: z.enum(['seconds', 'date', 'none']).default('seconds'),
-  /** For status-after. */
+  /** The status of the answer, for status-after. */
   status: z.int().min(200).max(599).default(500),
   /** For reject-rows: what the row's status says. */
   description: z.string().default(INVALID_MSISDN),
@@ -95,7 +95,7 @@ export class FaultSet {
     this.#requestsOf.clear();
   }
 
-  /** With how often each was applied. */
+  /** Lists the faults, with how often each was applied. */
   list(): readonly (SandboxFault & { readonly applied: number })[] {
     return this.#faults;
   }

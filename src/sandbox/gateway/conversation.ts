@@ -47,7 +47,7 @@ export interface Conversation {
   /** How many messages were handed over; the ledger has them. */
   readonly historyMessages: number;
   readonly agent: { readonly id: string; readonly name: string } | null;
-  /** Since it was created. */
+  /** Messages since it was created. */
   readonly messages: readonly { readonly authorType: 'user' | 'agent'; readonly text: string; readonly at: string }[];
 }
 

@@ -16,9 +16,9 @@ const SHARED_MS = 10;
 
 /** What is POSTed once. */
 export interface Post {
-  /** Beside content-type. */
+  /** Headers beside content-type. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Becomes JSON. */
+  /** What is sent as JSON. */
   readonly body: unknown;
 }
 
@@ -39,9 +39,9 @@ interface Posting {
 
 /** How many POSTs came to what. */
 const NOTHING = {
-  /** On their way, waiting for their turn or for another attempt. */
+  /** POSTs on their way, waiting for their turn or for another attempt. */
   pending: 0,
-  /** Answered 2xx. */
+  /** POSTs that were answered 2xx. */
   delivered: 0,
   givenUp: 0,
   /** Attempts that were not answered 2xx. */
