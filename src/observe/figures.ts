@@ -111,7 +111,7 @@ export class SendMetrics extends Figures {
     if (event.type === 'request') void this.#count(event.area, event.answered).catch(() => {});
   }
 
-  /** Nothing is sent any more. */
+  /** Says that nothing is sent any more. */
   close(): void {
     for (const labels of this.#steps) this.#breakerOpen.set(labels, 0);
   }

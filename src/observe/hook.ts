@@ -13,10 +13,10 @@ import type { Summary } from '../report/summary.js';
 import type { Answer } from '../service/answer.js';
 import type { Call } from '../service/transport.js';
 
-/** For all attempts together. */
+/** The most time that all attempts take together. */
 const HOOK_MS = 10_000;
 const HOOK_TIMEOUTS = { connectSeconds: 3, answerSeconds: 5 };
-/** Before each attempt. */
+/** The pause before each attempt. */
 const WAITS_MS = [0, 500, 1000, 2000];
 
 /** Posts how a command ended, if the job asks for it. Never throws: what fails is one warning, which names no address. */
@@ -48,7 +48,7 @@ export async function postHook(
   }
 }
 
-/** What went wrong at last. A signal ends it at once. */
+/** Posts until it succeeds or the time is over; returns what went wrong at last. A signal ends it at once. */
 async function postBounded(
   { env: { clock, loadTransport }, terminal }: Context,
   address: string,

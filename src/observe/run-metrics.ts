@@ -70,7 +70,7 @@ interface StepRows {
   readonly number: number;
   readonly kind: string;
   balance: Balance;
-  /** Without what `Progress` counts; absent once the run has its outputs. */
+  /** The balance without what `Progress` counts; absent once the run has its outputs. */
   readonly uncounted?: Balance;
 }
 

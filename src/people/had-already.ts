@@ -207,7 +207,7 @@ export function createHadLookup(
 ): HadLookup {
   const step = texts?.beginStep() ?? 0;
   const counts = new Map<string, Found>();
-  /** Whom the row had it from that is looked at. */
+  /** The run that the row at hand had its text from. */
   let from: Found | undefined;
   /** When its number last had another text from this job; 0: it had none. */
   let otherAt = 0;

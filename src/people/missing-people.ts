@@ -29,7 +29,7 @@ interface MemoryOwner {
   readonly spanMs: number;
 }
 
-/** As far back as a job asks: what was sent before counts for nothing. */
+/** How far back a job asks: what was sent before that counts for nothing. */
 export function spanOf({ sameTextWithin, frequency }: Job): number {
   return Math.max(sameTextWithin, frequency?.per ?? 0);
 }
@@ -97,7 +97,7 @@ function mayHaveSent(record: RunRecord | undefined): boolean {
   return record === undefined || (record.begun !== undefined && record.begun.testOf === undefined);
 }
 
-/** All but those that are known to be over. */
+/** Lists all runs but those that are known to be over. */
 async function* listRuns(
   files: Files,
   { people, jobDirectory, over }: { people: string; jobDirectory: string; over: ReadonlySet<string> },
@@ -124,7 +124,7 @@ async function listJobDirectories(
   return [...found];
 }
 
-/** Hidden names are no jobs; those that begin with a line are Volley's own. */
+/** Whether a directory may be a job's: hidden ones are not, and those that begin with `_` are Volley's own. */
 function isName(name: string): boolean {
   return !name.startsWith('.') && !name.startsWith('_');
 }
@@ -142,7 +142,7 @@ async function mayCount(
   return isOfMemory && (summary === undefined || hasWritten(summary, { nowMs, spanMs: owner.spanMs }));
 }
 
-/** All of them at once: where a memory is lost, each night of the last weeks may be one. */
+/** Names all such runs at once: where a memory is lost, each night of the last weeks may be one. */
 function refuseForgotten(runs: readonly RunDirectory[], people: string): void {
   const [first] = runs;
   if (first === undefined) return;

@@ -27,7 +27,7 @@ export interface PeopleHead {
   readonly group: string;
   /** When it last sent, in milliseconds since 1970. */
   readonly sentAt: number;
-  /** No more of it is sent. */
+  /** Nothing more of the run is sent. */
   readonly isOver: boolean;
   readonly records: number;
 }

@@ -34,7 +34,7 @@ const KEY_FILE = 'key';
 const ENDING = '.people';
 const KEY_BYTES = 32;
 const MARK_DIGITS = 12;
-/** In a memory that jobs name: a file for each output directory whose jobs do, with its path. */
+/** The ending of a file, in a memory that jobs name, with the path of an output directory whose jobs do. */
 const OUTPUT_ENDING = '.output';
 
 /** Where the jobs of an output directory, or of a `memory`, keep whom they wrote to. */
@@ -182,7 +182,7 @@ export async function readPeopleHeads(
   return { key, heads };
 }
 
-/** Changes with each file of a memory, but for that of one run: one that resumes writes its own anew. */
+/** Reads a text that changes with each file of a memory but that of one run: a run that resumes writes its own anew. */
 export async function readFacts(files: Files, directory: string, own: RunMark | undefined): Promise<string> {
   const ownName = own && nameOfPeople(own);
   const names = (await files.list(directory)).filter((name) => name.endsWith(ENDING) && name !== ownName);
@@ -193,7 +193,7 @@ export async function readFacts(files: Files, directory: string, own: RunMark | 
   return (await Promise.all(facts)).join('\n');
 }
 
-/** Where a memory that jobs name finds their runs again. Durable once it returns. */
+/** Notes in a memory that jobs name where it finds their runs again. Durable once it returns. */
 async function noteOutput(files: Files, people: string, output: string): Promise<void> {
   const name = hash('sha256', output).slice(0, 32);
   const path = join(people, `${name}${OUTPUT_ENDING}`);

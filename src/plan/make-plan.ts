@@ -146,7 +146,7 @@ function omitRepeats(selection: Selection, repeats: readonly Repeat[]): Selectio
   return { ...selection, steps };
 }
 
-/** Standard input is kept in the run directory, so that it can be read again. */
+/** Moves what was read of standard input into the run directory, so that it can be read again. */
 function moveSpool(step: PlannedStep, spool: string | undefined, path: string): PlannedStep {
   const move = <Read extends { readonly path: string }>(read: Read) => (read.path === spool ? { ...read, path } : read);
   return { ...step, inputs: step.inputs.map(move), suppression: step.suppression.map(move) };

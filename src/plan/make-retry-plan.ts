@@ -89,7 +89,7 @@ class PlannedRecords {
   readonly #planned: SourceStep;
   readonly #open: () => AsyncGenerator<RowLine>;
   #rows: AsyncGenerator<RowLine>;
-  /** Lookahead: the first row of a later input. */
+  /** The first row of a later input, read ahead. */
   #ahead: RowLine | undefined;
 
   constructor(planned: SourceStep, open: () => AsyncGenerator<RowLine>) {

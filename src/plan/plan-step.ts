@@ -36,7 +36,7 @@ export interface PlanStepContext {
   /** Absent: hours that never come are not refused. */
   readonly nowMs?: number | undefined;
   readonly notAfter?: StatedTime | undefined;
-  /** For this long a window is to stay open. */
+  /** How long a window must stay open for a request. */
   readonly answerSeconds?: number;
   /** Knows whose rows come back in new files; absent where no new file is planned. */
   readonly owners?: RowOwners;

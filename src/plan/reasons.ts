@@ -12,7 +12,7 @@ export interface Reason {
 }
 
 export interface ReasonExample {
-  /** As places show it, and where it lies. */
+  /** The file as places show it; `path`: where it lies. */
   readonly file: string;
   readonly path: string;
   readonly line: number;

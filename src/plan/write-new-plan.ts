@@ -19,7 +19,7 @@ export interface MadePlan {
 export interface PlanPlace {
   readonly directories: RunDirectories;
   readonly assertHeld: () => Promise<void>;
-  /** By the wall clock: times must still lie ahead. */
+  /** The time by the wall clock: times of the job must still lie ahead. */
   readonly nowMs: number;
 }
 

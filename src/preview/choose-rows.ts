@@ -64,7 +64,7 @@ export class RowChooser {
     if (this.#chosen.length > this.#count) this.#chosen.pop();
   }
 
-  /** No row that is still to come would be shown. */
+  /** Whether no row that is still to come would be shown. */
   get isDone(): boolean {
     return this.#rank === undefined && this.#chosen.length === this.#count;
   }
@@ -100,7 +100,7 @@ function countOf({ message }: PreviewedRow): ReturnType<typeof countSegments> | 
   return typeof message?.text === 'string' ? countSegments(message.text, 'AUTO') : undefined;
 }
 
-/** Where the request names the number, by its kind: itself, among a contact's addresses, or of a user. */
+/** The number as the request names it by its kind: itself, among a contact's addresses, or of a user. */
 function numberOf({ message }: PreviewedRow): unknown {
   const { destination, addresses, user } = (message ?? {}) as {
     readonly destination?: unknown;

@@ -13,7 +13,7 @@ import { type ChosenRows, RowChooser } from './choose-rows.js';
 import { PreviewedRows } from './previewed-rows.js';
 import { findPrice, type PreviewedStep } from './read-run.js';
 
-/** In the ids of messages, which are not shown. */
+/** Stands in the ids of messages, which are not shown. */
 const PLAN_ID = 'preview00000';
 
 /**

@@ -42,7 +42,7 @@ export class PreviewedRows {
     }
   }
 
-  /** As it is posted. */
+  /** Adds a request as it is posted. */
   addRequest(bytes: Buffer): void {
     const body = JSON.parse(bytes.toString('utf8'));
     // A batch shares what its messages do not say themselves.

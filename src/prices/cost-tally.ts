@@ -38,7 +38,7 @@ export class CostTally {
   readonly #list: PriceList;
   readonly #pricedAs: PricedAs;
   readonly #groups: Group[] = [];
-  /** By country, price row and parts. */
+  /** Indexes of groups by country, price row and parts. */
   readonly #indexes = new Map<string, number>();
   readonly #extras = new Map<string, Extra>();
 

@@ -12,7 +12,7 @@ import type { PriceRow } from './price-list.js';
 const COLUMNS = { country: ['land'], prefix: ['vorwahl'], sms: ['preis', 'price'], contact: ['kontakt'] } as const;
 type Column = keyof typeof COLUMNS;
 
-/** More are counted only. */
+/** Problems that are listed; more are only counted. */
 const MOST_PROBLEMS = 50;
 const COLUMNS_HINT =
   'A price list has the columns country (or land) or prefix (or vorwahl), and sms (or price, preis); contact (or kontakt) may be added.';

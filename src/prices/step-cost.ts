@@ -51,7 +51,7 @@ export interface CostGroup {
 
 /** The list that a plan was calculated with. */
 export interface PlannedPrices {
-  /** As places show it. */
+  /** The file as places show it. */
   readonly file: string;
   readonly path: string;
   readonly sha256: string;

@@ -60,7 +60,7 @@ export async function listRuns(
   return runs.sort((one, other) => atOf(other) - atOf(one));
 }
 
-/** By what the memory knows, and over that what its own files say. */
+/** Describes a run by what the memory knows, and over that by what its own files say. */
 async function describeRun(
   files: Files,
   directory: string,

@@ -246,7 +246,7 @@ async function pruneRun(
   await files.syncDirectory(directory);
 }
 
-/** As they stand in the outputs by now: receipts may have settled rows since the memory noted them. */
+/** Notes the figures of a run as its outputs have them: receipts may have settled rows since the memory noted them. */
 async function noteFigures(files: Files, run: string, registry: Registry): Promise<void> {
   const summary = await readSummary(files, registry.directories.of(run));
   const ended = registry.find(run)?.ended;
@@ -254,7 +254,7 @@ async function noteFigures(files: Files, run: string, registry: Registry): Promi
   await registry.noteEnded(summary);
 }
 
-/** Cells of people; its output files are gone. */
+/** Removes cells of people from the summary; its output files are gone. */
 async function removeExamples(files: Files, directory: string): Promise<void> {
   const path = join(directory, SUMMARY_FILE);
   const summary = await readSummary(files, directory);

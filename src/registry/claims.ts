@@ -35,7 +35,7 @@ interface ClaimedRows {
   readonly rows: string;
 }
 
-/** For what plan a row is looked up. */
+/** The plan for which a row is looked up. */
 export type ForPlan = Pick<Plan, 'job' | 'occurrence'>;
 
 /** What one plan claimed of the rows of one file. */
@@ -84,7 +84,7 @@ export class RowsToClaim {
     remember(this.#rows, `${kind} ${file}`, () => ({ kind, file, rows: [] })).rows.push(row);
   }
 
-  /** None where there is nothing to claim. */
+  /** Describes the claim of the rows; none where there is nothing to claim. */
   describe({ id, job, occurrence, retryOf }: Claimant, { at, by }: { at: number; by: string }): PlanClaims[] {
     const claimed = [...this.#rows.values()];
     if (claimed.length === 0) return [];
@@ -112,7 +112,7 @@ function encodeRanges(rows: readonly number[]): string {
 export class Claims {
   /** By the kind of the step that claims them, and their file at any time: a step of another kind does something else with a row. */
   readonly #claims = new Map<string, Claim[]>();
-  /** By plan. */
+  /** Claims by the id of their plan. */
   readonly #plans = new Map<string, PlanClaims[]>();
 
   add(claims: PlanClaims): void {

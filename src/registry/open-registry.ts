@@ -131,7 +131,7 @@ async function describePast(files: Files, run: PastRun, at: number): Promise<Omi
   return { ...begun, ...(await describeEnded(files, summary, directory)) };
 }
 
-/** Plans that were never begun are of this directory too, from now on. What a run knows that an older memory does not stays so. */
+/** Takes plans that were never begun for this directory, too. What a run knows that an older memory does not stays so. */
 async function adoptPlans(files: Files, directories: RunDirectories, state: RegistryState): Promise<void> {
   for await (const { run, path, hasPlan } of directories.list(files)) {
     const { record } = (await readRunFile(files, path)) ?? {};

@@ -40,7 +40,7 @@ export async function readHistory(files: Files, jobDirectory: string, registry: 
   return runs;
 }
 
-/** Reading all of every past journal would take longer each night: one that is as long as at its run's end says what it said then. */
+/** Reads the state of a run; a journal as long as at its end says what it said then. To read every past one would take longer each night. */
 async function readStatus(files: Files, { directory, plan }: PlanAt, registry: RegistryState): Promise<RunStatus> {
   const path = join(directory, JOURNAL_FILE);
   const { ended } = registry.recordOf(plan.id);

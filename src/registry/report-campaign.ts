@@ -256,7 +256,7 @@ function describe(tally: StepTally, { funnel = [], had }: StepSummary): Partial<
   };
 }
 
-/** In the order of the first plan; what only a later one left out stands behind it. */
+/** Describes the stages in the order of the first plan; what only a later one left out stands behind it. */
 function describeFunnel(
   { balance, stages }: StepTally,
   first: readonly FunnelStage[],

@@ -45,7 +45,7 @@ export class Twins {
   readonly #plan: { readonly id: string | undefined } & Pick<Plan, 'job' | 'occurrence'>;
   /** The steps of its job: their names, and what their rows are compared by. */
   readonly #steps: readonly { readonly name: string; readonly comparesBy: 'number' | 'session' | undefined }[];
-  /** All that each of the plans read. */
+  /** All files that each of the plans read. */
   readonly #filesOfPlans = new Map<Plan, readonly string[]>();
   /** Families by their first file. */
   readonly #families = new Map<string, Promise<Family>>();
@@ -163,7 +163,7 @@ export class Twins {
     return run === this.#plan.id || this.#rows.runs.has(run);
   }
 
-  /** One that took the files, or had rows of them whose numbers no other plan knows: they were wrong, or left out. */
+  /** Finds a run that is gone and took the files, or had rows of them whose numbers no other plan knows: they were wrong, or left out. */
   #findGone(files: ReadonlySet<string>): string | undefined {
     const { claims } = this.#rows.registry;
     const takers = [...files].flatMap((file) => this.#rows.takersOf(file, this.#plan.job));

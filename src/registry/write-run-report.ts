@@ -32,7 +32,7 @@ export async function writeRunReport(
   return writeReport(files, directory, plan, { ...(await readKnown(files, directory, plan)), ...options });
 }
 
-/** Nothing where the memory is damaged: a report does not depend on it. */
+/** Reads what the memory knows for a report; nothing where it is damaged: a report does not depend on it. */
 async function readKnown(files: Files, directory: string, plan: Plan): Promise<ReportOptions> {
   try {
     const state = await readRegistry(files, dirname(directory));
@@ -74,7 +74,7 @@ export async function listTestsOf(
   return found;
 }
 
-/** As its journal has it where the memory knows rows that were not accepted: receipts may have settled them since. */
+/** Counts the messages of a test, by its journal where the memory knows rows that were not accepted: receipts may have settled them since. */
 async function countTest(files: Files, directory: string, { ended }: BegunRun): Promise<SentTest['counts']> {
   if (ended?.state !== 'finished') return undefined;
   const { read = 0, accepted = 0 } = ended.counts;

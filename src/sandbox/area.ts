@@ -43,7 +43,7 @@ export interface SandboxArea {
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With `:name` for parameters. */
+  /** The path of the route, with `:name` for parameters. */
   readonly path: string;
   readonly who: Who;
   /** Gives a body as `handle` takes it, or says why it is refused. Where it is missing, `handle` looks at the body itself. */
@@ -59,9 +59,9 @@ export interface Route {
 export interface AreaCall<Body = unknown> {
   /** Number of the HTTP request, from 1; 0 under `/_sandbox`. */
   readonly number: number;
-  /** In ms since 1970. */
+  /** When it arrived, in ms since 1970. */
   readonly at: number;
-  /** Without the query. */
+  /** The path that was asked for, without the query. */
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Fields;

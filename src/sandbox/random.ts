@@ -25,7 +25,7 @@ export function shuffle<T>(items: readonly T[], random: Random): T[] {
   return shuffled;
 }
 
-/** True at `count` of `total` places. */
+/** Draws places: true at `count` of `total`. */
 export function choosePlaces(count: number, total: number, random: Random): boolean[] {
   let wanted = Math.min(count, total);
   return Array.from({ length: total }, (_, place) => {

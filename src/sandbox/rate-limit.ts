@@ -13,7 +13,7 @@ export const NO_RATE_LIMITS: RateLimits = { perSubAccount: NONE, perAddress: NON
 /** Takes a request of that name at `atMs` (monotonic); false, and not counted, when the limit was taken in the second before. */
 export type RateCounter = (name: string, atMs: number) => boolean;
 
-/** Exact in every sliding second: remembers the time of the last `limit` requests of each name. */
+/** Counts exactly in every sliding second: it remembers the time of the last `limit` requests of each name. */
 export function createRateCounter(limit: number): RateCounter {
   const takenOf = new Map<string, { times: Float64Array; next: number }>();
   return (name, atMs) => {

@@ -48,7 +48,7 @@ export interface SandboxParts {
   readonly clock: Clock;
   readonly keyring: Keyring;
   readonly ledger: Ledger;
-  /** In the order of arrival. */
+  /** The requests in the order of arrival. */
   readonly requests: RequestEntry[];
   readonly faults: FaultSet;
   readonly webhooks: WebhookSender;
@@ -243,7 +243,7 @@ function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? url;
 }
 
-/** Whose path it would be: that of the area that has most of its first segments. */
+/** Finds the area that a path would be of: the one that has most of its first segments. */
 function findArea(areas: readonly SandboxArea[], path: string): SandboxArea | undefined {
   const segments = path.split('/');
   const shared = (route: Route) => {

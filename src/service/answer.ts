@@ -103,7 +103,7 @@ export function readNamedNumber(value: unknown): number | undefined {
   return Number.isSafeInteger(digits) && digits > 0 ? digits : undefined;
 }
 
-/** As nearly every service writes it. */
+/** A number as nearly every service writes it. */
 const PLAIN = /^\+?\d+$/;
 const WHOLE = /^\+?[\d\s().-]+$/;
 
@@ -181,7 +181,7 @@ const OWN_FORMS: Readonly<Record<Area, Form>> = {
 
 interface Words {
   readonly code: string | undefined;
-  /** From the general to the particular. */
+  /** What it says, from the general to the particular. */
   readonly words: readonly (string | undefined)[];
 }
 

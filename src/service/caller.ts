@@ -38,7 +38,7 @@ export function createCaller(deps: {
   /** The headers that authenticate a call. */
   readonly authorize: Authorize;
   readonly laneOf: (area: Area) => CallLane;
-  /** At the turn of each call; if it rejects, nothing leaves. */
+  /** Is called at the turn of each call; if it rejects, nothing leaves. */
   readonly preSendCheck?: () => Promise<void>;
   /** What a call takes of the limits on messages and on SMS parts; nothing where it is not given. */
   readonly costOf?: (endpoint: Endpoint<never, unknown>, input: unknown) => { messages: number; segments: number };
@@ -47,7 +47,7 @@ export function createCaller(deps: {
   readonly giveUpAfterMs: number;
   /** Cancels calls in flight; their outcome is then unknown. */
   readonly signal?: AbortSignal | undefined;
-  /** After each answer that makes a lane pause before the call is sent again; `isTurnedAway`: it asks for a lower rate. */
+  /** Is called after each answer that makes a lane pause before the call is sent again; `isTurnedAway`: it asks for a lower rate. */
   readonly onPause?: (answer: Answer, delayMs: number, isTurnedAway: boolean) => void;
 }): CallService {
   return async (endpoint, input) => {
@@ -121,7 +121,7 @@ interface FailedCall {
   readonly method: WireRequest['method'];
   readonly decision: Exclude<Decision, { kind: 'read' }>;
   readonly answer: Answer;
-  /** By its last attempt, or by one before it. */
+  /** Whether its last attempt, or one before it, may have been processed. */
   readonly mayHaveBeenDone: boolean;
 }
 

@@ -74,7 +74,7 @@ export class Connector {
     process.nextTick(hand, null, ahead.socket);
   }
 
-  /** Ends those that were made ahead. */
+  /** Ends the connections that were made ahead. */
   drop(): void {
     for (const { ahead } of this.#origins.values()) for (const { discard } of [...ahead]) discard();
   }
@@ -163,7 +163,7 @@ function renameOfAnotherHost(error: Error): Error {
   return Object.assign(new Error(error.message), { code: OF_ANOTHER_HOST });
 }
 
-/** Until its request comes, or the server speaks or closes, or it has waited too long. */
+/** Holds a connection until its request comes, or the server speaks or closes, or it has waited too long. */
 function hold(socket: Socket, ahead: Ahead[]): void {
   const discard = () => {
     held.release();

@@ -40,7 +40,7 @@ export type Decision =
 
 /** What the decision depends on beside the answer. */
 export interface Asked {
-  /** Each has its own form of an error. */
+  /** The area of the call: each has its own form of an error. */
   readonly area: Area;
   /** The service makes it safe to send the same request again (a read, an upsert). */
   readonly isRepeatable: boolean;

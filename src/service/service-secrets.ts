@@ -86,7 +86,7 @@ function createScrub(secrets: readonly string[]): (response: Response) => Respon
   });
 }
 
-/** As it is, as `\u0041`, as `%41`, or behind a backslash. */
+/** Matches a letter as it is, as `\u0041`, as `%41`, or behind a backslash. */
 function matchLetter(letter: string): string {
   const hex = letter.charCodeAt(0).toString(16).padStart(2, '0');
   const eitherCase = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);

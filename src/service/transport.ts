@@ -9,7 +9,7 @@ import type { WireRequest } from './endpoint.js';
 
 /** One HTTP call, ready to go: its authentication is among the headers. */
 export interface Call extends WireRequest {
-  /** For metrics; absent for an address outside of the service. */
+  /** The area of the call, for metrics; absent for an address outside of the service. */
   readonly area?: Area | undefined;
   /**
    * It must not be repeated: it goes over a connection that no other request uses, so that no answer to another one,
@@ -59,7 +59,7 @@ export function createTransport(timeouts: Timeouts): Transport {
   const createAgent = () => new Agent({ ...options, pipelining: 1 });
   let agent = createAgent();
   const closing = new Set<Promise<void>>();
-  /** It waits for what is in flight. */
+  /** Closes a dispatcher, which waits for what is in flight. */
   const retire = (dispatcher: Dispatcher) => {
     const closed = dispatcher.close().finally(() => closing.delete(closed));
     closing.add(closed);

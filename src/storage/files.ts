@@ -67,7 +67,7 @@ export interface WholeFile {
 }
 
 export interface AppendFile {
-  /** As it was opened, and what was appended since. */
+  /** Its length as it was opened, with what was appended since. */
   readonly bytes: number;
   /** As in `FileFacts`. */
   readonly inode: number;
@@ -79,9 +79,9 @@ export interface AppendFile {
 }
 
 export interface UpdatedFile {
-  /** As it was opened. */
+  /** The facts of the file as it was opened. */
   readonly facts: FileFacts;
-  /** Not synced: a kill cannot lose it, a power cut can. */
+  /** Writes without a sync: a kill cannot lose it, a power cut can. */
   write(bytes: Uint8Array, offset: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -108,7 +108,7 @@ const DIRECTORY_MODE = 0o700;
 
 /** `writer` distinguishes the unfinished files of two processes: of two containers they have the same id, 1. */
 export function createFiles(raw: RawFiles, writer = ''): Files {
-  /** Two of one file have two names: a console answers many at once. */
+  /** Names that are in use: two writers of one file have two, as a console answers many at once. */
   const unfinished = new Set<string>();
   const syncDirectory = async (path: string) => {
     const handle = await raw.open(path, constants.O_RDONLY);
@@ -134,7 +134,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
     }
   };
 
-  /** Another process may have created it meanwhile. */
+  /** Ignores that a directory is there already: another process may have created it meanwhile. */
   const exceptWhenThere = (path: string) => async (error: unknown) => {
     if (codeOf(error) !== 'EEXIST' || !(await raw.stat(path)).isDirectory()) throw error;
   };
@@ -328,7 +328,7 @@ function toBytes(chunk: string | Uint8Array): Uint8Array {
   return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }
 
-/** In the form of system errors. */
+/** Creates an error in the form of system errors. */
 function errorOf(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: not a directory, mkdir '${path}'`), { code, syscall: 'mkdir', path });
 }

@@ -3,7 +3,7 @@ export interface GroupWriter<Item> {
   readonly write: (group: readonly Item[]) => Promise<void>;
   /** The error for a failed write, for all pending and later calls. */
   readonly describeFailure: (cause: unknown) => Error;
-  /** Called once, with that error. */
+  /** Is called once, with the error of `describeFailure`. */
   readonly onFailure?: (failure: Error) => void;
 }
 

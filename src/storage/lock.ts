@@ -131,11 +131,11 @@ function holdLock(
   let renewed = own.taken;
   let isWriting = false;
   let isLost = false;
-  /** No owner's file stands there any more: not another has the job, its directory is gone. */
+  /** Whether no owner's file is there any more: no other has the job, its directory is gone. */
   let isGone = false;
   const pad = new NotePad(deps.files, path);
   let { known } = own.before;
-  /** One that has not found the job as it was left leaves no trace. */
+  /** Whether it found the job as it was left: otherwise it leaves no trace. */
   let isAttested = false;
 
   const assertFresh = () => {
@@ -184,7 +184,7 @@ function holdLock(
     throw lostLock();
   };
   let last: Promise<void> = Promise.resolve();
-  /** One after the other. */
+  /** Runs tasks one after the other. */
   const inTurn = (task: () => Promise<void>) => {
     last = last.catch(() => {}).then(task);
     return last;

@@ -1,6 +1,6 @@
 import type { AppendFile, FileFacts, Files } from './files.js';
 
-/** Who saves a list does so once. */
+/** How often a file is opened again: a person who saves a list replaces it once. */
 const TRIES = 3;
 
 /**
@@ -45,7 +45,7 @@ export class PathAppender {
   }
 }
 
-/** Other processes may have appended to it as well. */
+/** Whether a path still names the file that is open; other processes may have appended to it as well. */
 function isAt(found: FileFacts | undefined, { inode, bytes }: AppendFile): boolean {
   return found !== undefined && found.inode === inode && found.bytes >= bytes;
 }

@@ -14,7 +14,7 @@ export class ReadWindow {
     this.#windowBytes = windowBytes;
   }
 
-  /** As of the file; a view of what is kept. */
+  /** Reads as from the file itself; what it gives is a view of what is kept. */
   async read(offset: number, length: number): Promise<Buffer> {
     if (offset < this.#start || offset + length > this.#start + this.#bytes.length) {
       // The next one may be for a place slightly before.

@@ -118,7 +118,7 @@ function bindPieces(pieces: readonly Piece[], indexes: ReadonlyMap<string, numbe
   };
 }
 
-/** Mostly its first byte shows that it is not. */
+/** Whether a cell is blank; its first byte mostly shows that it is not. */
 function isBlankCell(cells: ByteCells, index: number): boolean {
   const first = cells.firstOf(index);
   if (first === undefined) return true;

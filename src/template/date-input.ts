@@ -28,7 +28,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
 const PIECE = /([A-Za-z])\1*|[^A-Za-z]/gs;
 const LONGEST_FORMAT = 50;
 
-/** As it is written; not validated. */
+/** A date as it is written, not validated. */
 export type WrittenDate = Readonly<Record<(typeof PARTS)[number], number>>;
 const PARTS = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const;
 

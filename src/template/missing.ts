@@ -57,7 +57,7 @@ export class MissingCell extends Drop {
     else if (value === undefined || value === null) throw new Error('a value is missing');
   }
 
-  /** This one and those among the operands of a filter, as one. */
+  /** Joins this cell and the missing ones among the operands of a filter to one. */
   join(operands: readonly unknown[]): MissingCell {
     const cells = operands.filter((operand) => operand instanceof MissingCell);
     return cells.length < 2 ? this : new MissingCell([...cells.flatMap((cell) => cell.#variables)], this.#found);
@@ -126,7 +126,7 @@ export function describeNested(variable: string): RenderFault {
   return { variable, code: 'nested-value', reason };
 }
 
-/** As a template would write it. */
+/** Shows a variable as a template would write it. */
 export function showVariable(name: string): string {
   return /^[\p{L}_][\p{L}\p{N}_.[\]-]*$/u.test(name) ? `{{ ${name} }}` : `{{ ['${name}'] }}`;
 }

@@ -30,7 +30,7 @@ export function rewriteNumber(text: string, format: string): string | undefined 
 
 const compiled = new Map<string, RegExp>();
 
-/** There are a dozen formats. */
+/** Compiles a format once: there are a dozen. */
 function compile(format: string): RegExp {
   return remember(compiled, format, () => {
     const [, thousands = '', decimal = '.'] = FORMAT.exec(format) ?? [];

@@ -268,7 +268,7 @@ export function createEngine(): Liquid {
   return engine;
 }
 
-/** LiquidJS would look for the word "null". */
+/** Finds nothing with a missing cell: LiquidJS would look for the word "null". */
 function* containsPresent(left: unknown, right: unknown, context: Context): Generator<unknown, boolean, unknown> {
   if (right instanceof MissingCell) return false;
   return (yield defaultOperators.contains?.(left, right, context)) as boolean;

@@ -11,7 +11,7 @@ import type { SentAgain } from '../retry/claiming-plan.js';
 
 export interface NextStepView {
   readonly isSandbox: boolean;
-  /** By `guards.requireTest` of the job. */
+  /** Whether the job has `guards.requireTest`. */
   readonly requiresTest?: boolean | undefined;
   /** The run that has the rows of this one since, by `--again`: of this one none is retried any more. */
   readonly sentAgain?: SentAgain | undefined;
@@ -23,7 +23,7 @@ export interface NextStepView {
   readonly planned?: NextStep | undefined;
 }
 
-/** After a run. Undefined when nothing is left to do. */
+/** What to do after a run; undefined when nothing is left to do. */
 export function nextStep(summary: Summary, view: NextStepView, screen: Screen): NextStep | undefined {
   const { balance, exitCode, state, stop } = summary;
   const { job } = view;
@@ -228,7 +228,7 @@ function resumeCommand(
   return showCommand(screen, ...command, ...flags);
 }
 
-/** No row of it is to be sent. A step without rows has no funnel, and something to do. */
+/** Whether no row is to be sent. A step without rows has no funnel, and something to do. */
 function isEmpty({ balance, steps }: Summary): boolean {
   return balance.unprocessed === 0 && steps.every(({ funnel }) => funnel !== undefined);
 }

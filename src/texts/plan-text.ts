@@ -56,7 +56,7 @@ export function formatPlan(
   );
 }
 
-/** Its first lines: which plan, to which account at what cost, and its figures. */
+/** The first lines of a plan: which one it is, to which account at what cost, and its figures. */
 export function formatPlanHead(plan: Plan, screen: Screen, end = ''): string {
   const retry = plan.retryOf === undefined ? '' : `, which retries rows of run ${plan.retryOf.run}`;
   const head = `Plan ${plan.id} of job ${plan.job.name}${retry}${end}`;
@@ -196,7 +196,7 @@ function formatStep(
   ].join('');
 }
 
-/** From whom, when, and what becomes of it. */
+/** Says from whom messages are, when they are sent, and what becomes of them. */
 function describeSending(step: RowStep | undefined, nowMs: number): string[] {
   if (step?.kind !== 'sms') return [];
   const { dlrCallbackUrl, template } = step;
@@ -289,7 +289,7 @@ function formatRejected({ counts, reasons = [], rejections }: PlannedStep, scree
 /** A + and 15 digits. */
 const MOST_WIDE_NUMBER = 16;
 
-/** Who gets it, and beside that the message. */
+/** Shows who gets a message, and beside that the message. */
 export function formatExample({ to, text }: PlannedStep['examples'][number], screen: Screen): string {
   const who = escapeText(to.startsWith('+') ? maskNumber(to) : to);
   const isNumber = widthOf(who) <= MOST_WIDE_NUMBER;

@@ -20,7 +20,7 @@ export function describeProgress(
   return `${head}: ${parts.join(', ')}.${next === undefined ? '' : ` ${next}`}`;
 }
 
-/** At the rate that the limits allow; undefined where it is over before it is read. */
+/** How long the rest takes at the rate that the limits allow; undefined where it is over before it is read. */
 function describeLeft({ steps }: Plan, left: number): string | undefined {
   const estimate = sumOf(steps.map(({ estimateSeconds }) => estimateSeconds));
   const seconds = Math.ceil((estimate * left) / Math.max(1, totalOf({ steps }, 'planned')));

@@ -48,7 +48,7 @@ export function countToSend(plan: Plan, state: RunState) {
   const rank = (kind: string) => (kind === 'sms' ? 0 : isRowKind(kind) ? 1 : 2);
   const parts = [...counts].toSorted(([one], [other]) => rank(one) - rank(other)).map(part);
   return {
-    /** People before all else. */
+    /** What is sent, people before all else. */
     parts,
     /** The share of the rows that the plan sends, from 0 to 1. */
     share: planned === 0 ? 1 : left / planned,
@@ -129,7 +129,7 @@ function describeCost({ prices, steps }: Plan, part: SentPart | undefined, isSen
   return all === '' ? [first] : [all, `${first}, for ${sum(staged, true)}`];
 }
 
-/** From when, and until when at the rate that the limits allow. */
+/** Says from when it is sent, and until when at the rate that the limits allow. */
 function describeTime(
   { steps }: Plan,
   share: number,

@@ -28,7 +28,7 @@ import { formatFunnel, formatLists, formatReasons } from './row-texts.js';
 import { formatBalances, OUTPUT_STYLES } from './table.js';
 
 interface SummaryView extends NextStepView {
-  /** Now: what waits at the service can still be taken back. */
+  /** The time now: what waits at the service can still be taken back. */
   readonly nowMs: number;
   readonly screen?: Screen;
 }
@@ -84,7 +84,7 @@ function formatTableOf({ steps, state }: Summary, screen: Screen): string {
   return formatBalances(rows, screen);
 }
 
-/** JSON and the page have them all. */
+/** Reasons that are shown; JSON and the page have them all. */
 const MOST_REASONS = 3;
 
 /** Why rows of a step were not accepted, and in which file they stand; '' where all were. */

@@ -12,7 +12,7 @@ export interface Column {
 
 interface TableRow {
   readonly name: string;
-  /** In the order of the columns, or a sentence in their place. */
+  /** The cells in the order of the columns, or a sentence in their place. */
   readonly cells: readonly string[] | string;
   /** A line of its own below it. */
   readonly below?: string | undefined;

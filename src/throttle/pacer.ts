@@ -119,7 +119,7 @@ export class Pacer {
     this.#leftMs = blockMs;
   }
 
-  /** Ends early when something may have changed. */
+  /** Sleeps; ends early when something may have changed. */
   async #sleep(delayMs: number): Promise<void> {
     const woken = new AbortController();
     // With a reason: otherwise an error with a stack is created each time.

@@ -54,7 +54,7 @@ export class SlidingSecond {
     this.#passedCostMs += costMs;
   }
 
-  /** Nothing passes before this time. */
+  /** Lets nothing pass before this time. */
   holdUntil(timeMs: number): void {
     this.#turnMs = Math.max(this.#turnMs, timeMs);
   }

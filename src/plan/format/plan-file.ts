@@ -157,7 +157,7 @@ export interface FileDigest {
 }
 
 export interface PlannedInput {
-  /** As places show it. */
+  /** The file as places show it. */
   readonly file: string;
   readonly path: string;
   readonly sha256: string;

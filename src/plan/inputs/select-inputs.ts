@@ -117,7 +117,7 @@ export async function selectInputs(
   return { steps, spool };
 }
 
-/** As files of the step, or as one of its suppression lists. */
+/** Whether a step reads standard input, as its file or as one of its suppression lists. */
 export function readsStandardInput(step: Step): boolean {
   if (!isRowStep(step)) return false;
   return [step.input, ...(step.suppress ?? [])].some(({ files }) => files.includes('-'));
@@ -181,7 +181,7 @@ export function identifyPlan(job: Job, selection: Selection, occurrence: string)
   return planIdOf(textOf({ format: ID_FORMAT, name: job.name, occurrence, accounts, steps }));
 }
 
-/** Sorted, the order in which keys are written means nothing. */
+/** Writes a value with its keys sorted: the order in which they are written means nothing. */
 function textOf(value: unknown): string {
   const sorted = (_key: string, inner: unknown) =>
     isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner;

@@ -4,7 +4,7 @@ import { splitLines } from '../../storage/split-lines.js';
 
 /** Lines that are only ever appended to, in memory or in a file. Appends must not overlap; reads may. */
 export interface LineLog {
-  /** With its line break. */
+  /** Appends a line, which ends with its line break. */
   append(line: Buffer): Promise<void>;
   /** Every whole line that was there when reading began, without its line break. */
   read(): AsyncIterable<Buffer>;

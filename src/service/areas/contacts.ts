@@ -87,7 +87,7 @@ function compareAddresses(sent: unknown, answer: unknown): ('same' | 'other' | '
   });
 }
 
-/** Case and blanks aside, which a service may change. */
+/** Whether two texts differ, case and blanks aside, which a service may change. */
 function isAnotherText(named: unknown, sent: unknown): boolean {
   if (typeof named !== 'string' || typeof sent !== 'string' || named.trim() === '') return false;
   return fold(named) !== fold(sent);

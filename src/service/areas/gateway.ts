@@ -91,7 +91,7 @@ export interface ConversationUser {
   readonly name?: string;
   readonly email?: string;
   readonly phone?: string;
-  /** Each with both; at most 30. */
+  /** At most 30, each with key and value. */
   readonly additionalProperties?: readonly { readonly key: string; readonly value: string }[];
 }
 
