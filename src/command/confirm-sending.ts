@@ -65,7 +65,7 @@ export async function confirmSending(
   });
 }
 
-/** Undefined at the end of what is typed. A signal ends the command. */
+/** Reads the line that is typed; undefined at the end of input. A signal ends the command. */
 function readAnswer({ terminal, stop }: Context): Promise<string | undefined> {
   const hint = 'Nothing was sent. Run the same command again.';
   return new Promise((resolve, reject) => {

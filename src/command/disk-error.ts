@@ -60,7 +60,7 @@ export function placeDiskError(error: unknown, jobDirectory: string | undefined)
   if (found?.path !== undefined) found.place ??= placeOf(found.path, jobDirectory);
 }
 
-/** Of an error that struck while a run is sent, wherever its path is: a person must look at the run. */
+/** Places an error in the run that was being sent when it struck, wherever its path is: a person must look at the run. */
 export function placeInRun(error: unknown): void {
   const found = findDiskError(error);
   if (found !== undefined) found.place = 'run';

@@ -20,13 +20,13 @@ import { describeDisk, findDiskError } from './disk-error.js';
 export interface Env {
   readonly files: Files;
   readonly clock: Clock;
-  /** In [0, 1). */
+  /** A random number in [0, 1). */
   readonly random: () => number;
   readonly owner: Owner;
   readonly packFromBytes?: number | undefined;
   /** Packs a piece of a plan on another thread. Absent: on this one. */
   readonly gzip?: PackedRun['gzip'];
-  /** Of the disk of a directory, for this user. */
+  /** How much of the disk of a directory this user may still fill. */
   readonly freeBytes?: (directory: string) => Promise<number>;
   readonly isProcessAlive: (pid: number) => boolean;
   /** Starts another command line, in a process. */

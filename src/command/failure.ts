@@ -29,7 +29,7 @@ export interface FailureError {
   readonly message: string;
   readonly hint: string | null;
   readonly problems: readonly ReturnType<typeof toFailureProblem>[];
-  /** Of a call that the service answered and did not do: its status, and its own word for the error. */
+  /** The status of a call that the service refused, then the service's own code for it. */
   readonly status?: number | null;
   readonly serviceCode?: string | null;
 }
@@ -41,9 +41,9 @@ interface Judged {
   readonly message: string;
   readonly hint?: string | undefined;
   readonly problems?: readonly Problem[];
-  /** In place of message and hint on stderr: what only a person who reports the error may read. */
+  /** Printed to stderr in place of message and hint: what only a person who reports the error may read. */
   readonly said?: string;
-  /** Of volley itself, where the exit code is 4. */
+  /** The fault is Volley's own, where the exit code is 4. */
   readonly isOurs?: true;
 }
 
@@ -198,7 +198,7 @@ export function sayFailed(error: unknown, terminal: ErrorTerminal): void {
     terminal.writeStderr(showFromHere({ ...PLAIN_SCREEN, ...terminal.screen }, formatError(error)));
 }
 
-/** The same words for a line of the log: what is so, with the first of several problems, and below it all of them and what to do. */
+/** Writes a failure for a line of the log: what is so, with the first of several problems, and below it all of them and what to do. */
 export function explainError(error: unknown) {
   const { code, message: said, problems = [], exitCode } = judge(error);
   const [first = '', ...more] = formatError(error).trimEnd().split('\n');

@@ -31,9 +31,9 @@ export function createNoteRest({
   files: Files;
   history: readonly PastRun[];
   registry: RegistryState;
-  /** That is planned. */
+  /** The job that is planned. */
   job: Job;
-  /** The same, before the days of its `where` are dates. */
+  /** The job as it was loaded, before the days of its `where` became dates. */
   loaded: Job;
   nowMs: number;
 }): (leftOut: LeftOut, step: number) => Promise<LeftOut> {

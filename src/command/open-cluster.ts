@@ -14,7 +14,7 @@ import { readAddress } from './read-secrets.js';
 /** A database that several processes share. */
 export interface OpenCluster {
   readonly store: Store;
-  /** Of this process, for people. */
+  /** How people know this process. */
   readonly name: string;
   /** Lanes that all processes of the database share. */
   laneFor(service: JobService): RunDeps['createLane'];
@@ -26,7 +26,10 @@ export interface OpenCluster {
 const RECOVER_EVERY_MS = 2_000;
 /** A process that was cut off from the database takes back nothing at first: others may come back with it, and say what became of theirs. */
 const BACK_FOR_MS = 15_000;
-/** A third of the shortest lease: in less none ends. Else a line that loses a call every few seconds would take back nothing, however long it waits. */
+/**
+ * A third of the shortest lease: no lease ends in less. With a shorter time, a process that loses a call every few seconds would never
+ * take anything back, however long it waits.
+ */
 const CUT_OFF_MS = 5_000;
 
 /** Connects, and waits for a database that is down as long as for a service that is. */

@@ -15,7 +15,7 @@ import { jobDirectoryOf } from './with-job.js';
 export interface OpenedRun {
   readonly directory: string;
   readonly plan: Plan;
-  /** Of a test: the directory of the plan that it tested. */
+  /** The directory of the plan that was tested, where this run is a test. */
   readonly testedRun: string | undefined;
   /** The file of its job, where that was what the argument named. */
   readonly jobFile: string | undefined;
@@ -144,7 +144,7 @@ export class RunsBelow {
     });
   }
 
-  /** Undefined where there is none that can be used; says why. */
+  /** Finds the run of a plan; undefined, with a warning that says why, where none can be used. */
   async find(plan: string): Promise<OpenedRun | undefined> {
     const { log } = this.#context;
     for await (const directories of this.#listJobs()) {
@@ -159,7 +159,7 @@ export class RunsBelow {
     return undefined;
   }
 
-  /** Those whose receipts may tell more than their outputs: they are newer, or rows are in doubt. */
+  /** Lists runs whose receipts may say more than their outputs: they are newer, or rows are in doubt. */
   async *listBehind(): AsyncGenerator<OpenedRun> {
     const { files } = this.#context.env;
     for await (const directories of this.#listJobs()) {
@@ -190,7 +190,7 @@ export class RunsBelow {
   }
 }
 
-/** Undefined for a run whose rows are still there. */
+/** Reads what a run left whose rows were deleted; undefined where they are still there. */
 async function readPruned(files: Files, directory: string) {
   const { record } = (await readRunFile(files, directory)) ?? {};
   return record?.pruned && { plan: record.plan, pruned: record.pruned };

@@ -61,7 +61,7 @@ export function runVerb<F>(
   return logged(name, context, () => watch(flags, context, run));
 }
 
-/** The same error with where it struck: on the disk, or in the job `file`, where there is one. */
+/** Returns the error with where it struck: on the disk, or in the job `file`, where there is one. */
 export async function placeError(error: unknown, file: unknown, { env, jobDirectory }: Context): Promise<unknown> {
   placeDiskError(error, jobDirectory);
   if (!(error instanceof UserError) || error.problems.length === 0 || typeof file !== 'string') return error;

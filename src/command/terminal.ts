@@ -33,11 +33,11 @@ export interface Terminal {
   leave(failure: { readonly exitCode: number; readonly error: { readonly message: string } }): never;
   /** The log has reported the failure: it is not printed again. */
   noteLogged?(error: unknown): void;
-  /** Of a calling program: in place of the log on stderr. */
+  /** A calling program's log, in place of the one on stderr. */
   readonly createLog?: (secrets: SecretKeeper) => Log;
-  /** Of a calling program: watches. */
+  /** A calling program's watcher. */
   readonly emit?: Watcher;
-  /** Of a test: in place of this machine. */
+  /** A test's machine, in place of this one. */
   readonly runtime?: Env;
 }
 

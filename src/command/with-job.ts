@@ -25,7 +25,7 @@ export interface HeldJob {
   readonly lock: Lock;
   /** Its memory. */
   readonly registry: Registry;
-  /** Of a process that stood by: what the job remembered before. */
+  /** What the job remembered before, where this process stood by. */
   readonly before?: RegistryState | undefined;
 }
 
@@ -126,7 +126,7 @@ export interface HeldRun extends Omit<HeldJob, 'directory'> {
   report(): Promise<Summary>;
 }
 
-/** The same of a run: it was found as it was left, and its plan whole. */
+/** Does a task behind the lock of a run's job, once its memory was found as it was left, and the plan of the run whole. */
 export function withRun<T>(
   context: Context,
   { directory, plan }: Pick<HeldRun, 'directory' | 'plan'>,

@@ -11,7 +11,7 @@ import type { Team, User } from './team.js';
 const LIFE_MS = { '.links': 10 * 60_000, '.sessions': 12 * 3_600_000 };
 type Kept = keyof typeof LIFE_MS;
 
-/** Of every answer. The console's own script only sets texts and attributes; nothing else runs, and no page is framed. */
+/** Stand in every answer. The console's own script only sets texts and attributes; nothing else runs, and no page is framed. */
 export const SAFE_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
@@ -41,7 +41,7 @@ export function refuseForeign(
 
 export interface Visit {
   readonly formToken: string;
-  /** Undefined where one person uses the console: who opened its link. */
+  /** Who of a team has signed in; undefined where one person uses the console, by a link. */
   readonly user: User | undefined;
   readonly isSignedIn: boolean;
 }
@@ -74,7 +74,7 @@ export class Access {
     if (!(await this.#isFresh(path, LIFE_MS['.links']))) return undefined;
     const used = `${path}.used`;
     try {
-      // Of two requests at once, one has it.
+      // Where two requests bring it at once, one can rename it.
       await this.#env.files.rename(path, used);
     } catch {
       return undefined;

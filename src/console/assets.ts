@@ -1,6 +1,6 @@
 import { PAGE_STYLE } from '../report/page/report-page.js';
 
-/** Of the report, and of what it has not: forms, lists, a phone. */
+/** The style of the report, and of what only the console has: forms, lists, a phone. */
 export const CONSOLE_STYLE = `${PAGE_STYLE}
 :root{--action:#0b5cad;--onAction:#fff;--focus:#0b5cad}
 @media (prefers-color-scheme:dark){:root{--action:#7db8f5;--onAction:#0d1117;--focus:#9ecbff}}
@@ -132,7 +132,7 @@ if (upload) upload.addEventListener('submit', async (event) => {
       await new Promise((resolve) => setTimeout(resolve, Math.min(1000 * failures, 15000)));
     }
   }
-  // The same form says which one it was.
+  // Says by the same form which file it was.
   const name = upload.elements.file;
   Object.assign(name, { type: 'hidden', name: 'name', value: file.name });
   upload.enctype = 'application/x-www-form-urlencoded';

@@ -32,9 +32,9 @@ export interface TickableColumn {
   readonly values: readonly { readonly value: string; readonly rows: number; readonly isTicked: boolean }[];
 }
 
-/** A column of more is named in the job file. */
+/** Forms show columns of at most so many values; others are named in the job file. */
 const MOST_VALUES = 30;
-/** Of a column with so few, each may stand in one row alone. */
+/** Up to so many values, each may stand in one row alone. */
 const FEW_VALUES = 8;
 const MOST_LENGTH = 60;
 

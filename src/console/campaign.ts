@@ -16,9 +16,9 @@ import { type Timing, toTiming } from './timing.js';
 export interface CampaignFolder {
   readonly name: string;
   readonly directory: string;
-  /** Of `job.yaml`; undefined before its columns are known. */
+  /** What `job.yaml` says; undefined before its columns are known. */
   readonly job: CampaignJob | undefined;
-  /** The file that was chosen for it, and of a workbook the sheet, where that was asked. */
+  /** The file that was chosen for it, and the sheet of a workbook, where that was asked. */
   readonly file: string | undefined;
   readonly sheet: string | undefined;
 }
@@ -26,14 +26,14 @@ export interface CampaignFolder {
 /** What a person did to a campaign in the console; `at` in ISO 8601. */
 export interface Deed {
   readonly at: string;
-  /** '' of who is alone with it. */
+  /** Who did it; '' where one person uses the console. */
   readonly by: string;
   readonly did: string;
 }
 
 /** What the forms show of a job file. */
 export interface CampaignJob extends Audience {
-  /** Of the file: a form carries it, so that two people who edit are noticed. */
+  /** The digest of the file: a form carries it, so that two people who edit are noticed. */
   readonly sha256: string;
   readonly text: string;
   readonly isSandbox: boolean;
@@ -61,9 +61,9 @@ const WHOLE = new Set([
   ...['service', 'prices', 'testNumbers', 'steps.suppress', 'steps.input.where'],
   ...['steps.template.scheduled', 'steps.window', 'steps.ramp'],
 ]);
-/** As a job of a campaign names it: beside `campaigns/`. */
+/** The memory as a job of a campaign names it: it stands beside `campaigns/`. */
 const MEMORY = '../../memory';
-/** Of a step: where its people are, and how they are read. */
+/** The keys of a step that say where its people are, and how they are read. */
 const HOW_READ = [
   ['destination'],
   ...['files', 'country', 'countryColumn', 'encoding', 'sheet'].map((key) => ['input', key]),

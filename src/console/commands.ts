@@ -45,7 +45,7 @@ export interface CommandToStart extends ShortCommand {
   /** What is started in place of the verb whose output it is, such as `retry` where a plan is made. */
   readonly verb?: string;
   readonly jobSha256: string;
-  /** Of which run it is, where what it says is of no other; of a test, the numbers as they were typed. */
+  /** The run that its output is about, where it is about one alone; for a test, the numbers as they were typed. */
   readonly about?: string;
 }
 

@@ -33,7 +33,7 @@ export async function readChecked(directory: string, { files, clock }: Context['
   const count = toSend.parts[0]?.count;
   const facts = count === undefined ? [] : listSendingFacts(plan, toSend, { settings: plan.job, nowMs: clock.now() });
   const approvals = await readApprovals(files, { directory, plan }, await readRegistry(files, dirname(directory)));
-  // Of plan.json: what is confirmed is what leaves.
+  // The digest of plan.json: what is confirmed is what leaves.
   const { planSha256 } = approvals;
   return { directory, plan, approvals, planSha256, count, facts, isStale, isBegun: state.status !== 'planned' };
 }
@@ -70,7 +70,7 @@ export async function findRun(campaign: CampaignFolder, context: Context, id = '
     /** The process that sends; `instance`: of its lock. */
     runner: owner && { pid: owner.pid, instance: owner.instance, isHere: owner.host === env.owner.host },
     summary: await readSummary(files, directory),
-    /** Also where its process died before its outputs were written. */
+    /** Whether the run is finished, even if its process died before its outputs were written. */
     isFinished: state.isFinished,
     said: describeProgress(plan, { balance, state, isRunning: owner !== undefined, nowMs }),
     /** What waits until a person has looked at the sample, or stage, before it; undefined where nothing does. */

@@ -45,7 +45,7 @@ import { sayPlainly } from './pages/wrong.js';
 import { may, type Role, type Team } from './team.js';
 import { readFileName, SLICE_BYTES } from './uploads.js';
 
-/** Of a form without a script, which has the whole file in one piece. */
+/** The largest form: without a script, it has the whole file in one piece. */
 const MOST_FORM_BYTES = 64_000_000;
 
 export interface ConsoleOptions {
@@ -55,7 +55,7 @@ export interface ConsoleOptions {
   readonly runHere: Commands['runHere'];
   readonly host: string;
   readonly origin: string | undefined;
-  /** Undefined where one person uses it, by a link. */
+  /** Who may sign in; undefined where one person uses the console, by a link. */
   readonly team: Team | undefined;
   readonly userHeader: string | undefined;
 }
@@ -183,7 +183,7 @@ export async function startConsole(
   const saved = routes<JobRequest>((act) => unlessHandWritten(givenJob(oncePressed(act, campaigns))));
 
   onPage('/', (asked) => home.showHome(asked));
-  // Of two who begin one of the same name, the second finds it taken.
+  // In turn: where two people begin a campaign of one name, the second finds it taken.
   onForm(
     '/new',
     inTurn((asked) => home.create(asked)),

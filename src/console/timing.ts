@@ -21,7 +21,7 @@ export interface Timing {
 
 const WORKDAYS: readonly string[] = DAYS.slice(0, 6);
 
-/** Of a step as its job file has it; `unknown`: keys that say what the form cannot. */
+/** Reads the timing of a step as its job file has it; `unknown`: keys that say what the form cannot. */
 export function toTiming(step: unknown): { timing: Timing; unknown: readonly string[] } {
   const { template, window, ramp } = isObject(step) ? step : {};
   const scheduled = isObject(template) ? template.scheduled : undefined;

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { describeDisk, isDiskError } from '../command/disk-error.js';
 import type { Files } from '../storage/files.js';
 
-/** Of one slice that a browser sends: below what proxies take by default. */
+/** The size of a slice that a browser sends: below what proxies take by default. */
 export const SLICE_BYTES = 900_000;
 const MOST_BYTES = 20_000_000_000;
 

@@ -16,7 +16,7 @@ export class Digest {
     this.bytes += piece.length;
   }
 
-  /** Of the bytes so far, in lower-case hex. */
+  /** The digest of the bytes so far, in lower-case hex. */
   get sha256(): string {
     return this.#hash.copy().digest('hex');
   }

@@ -21,7 +21,7 @@ export interface Header {
   readonly kept: readonly number[] | undefined;
   /** For an output of Volley, the columns that begin with `_`, and the field with the row's id (-1 if there is none). */
   readonly own: { readonly columns: readonly string[]; readonly id: number } | undefined;
-  /** Of a CSV. */
+  /** What separates the fields of a CSV. */
   readonly delimiter?: string | undefined;
   readonly notices: readonly string[];
 }

@@ -116,7 +116,7 @@ async function findFault(path: string): Promise<string | undefined> {
   }
 }
 
-/** Of a file whose job states none. */
+/** The format of a file, by its name, where the job states none. */
 export function formatByName(path: string): InputFile['format'] {
   if (/\.xls[xm]$/i.test(path)) return 'xlsx';
   return /\.(ndjson|jsonl)(\.gz)?$/i.test(path) ? 'ndjson' : 'csv';

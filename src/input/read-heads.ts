@@ -102,7 +102,10 @@ async function findEncoding(inputs: readonly InputFile[]): Promise<string | unde
   return found[index];
 }
 
-/** Of a file that a person exported or corrected; undefined where it is UTF-8, says it itself, as a workbook does, or is unclear. */
+/**
+ * Guesses the encoding of a file that a person exported or corrected; undefined where it is UTF-8, is unclear, or the file itself says
+ * it, as a workbook does.
+ */
 export async function guessFileEncoding({ path, shown }: Pick<InputFile, 'path' | 'shown'>) {
   if (formatByName(path) === 'xlsx') return undefined;
   return guessEncoding({ path, shown, maxFileBytes: DEFAULT_READ_LIMITS.maxFileBytes });

@@ -21,7 +21,7 @@ export interface RecordReader {
   readonly notices: readonly string[];
   /** What separates the fields; known after `open`, absent for NDJSON and where a thread reads. */
   readonly delimiter?: string;
-  /** Of the bytes read from disk; complete when `blocks` has ended. */
+  /** The digest of the bytes read from disk; complete when `blocks` has ended. */
   readonly sha256: string;
   /** Reads up to the CSV header; refuses all its faults at once. */
   open(): Promise<void>;

@@ -36,7 +36,7 @@ export class CampaignDesk extends Desk {
     const { job, file } = campaign;
     const key = job?.isSandbox === false ? await this.checkJob(asked) : undefined;
     const faults = wrongOf(key, undefined, ({ file }) => file?.startsWith('service') === true);
-    // Of a job or a run that cannot be read, its pages are where it is put right.
+    // A job or a run that cannot be read is put right on its own pages.
     const [run, { checked }] = await Promise.all([findRun(campaign, this.context), this.checked(campaign)]).catch(
       (error) => {
         if (!(error instanceof UserError)) throw error;
@@ -73,7 +73,7 @@ export class CampaignDesk extends Desk {
 interface Task {
   readonly title: string;
   readonly state: string;
-  /** Undefined until what must be done before is done. */
+  /** Its page; undefined until what must be done before is done. */
   readonly path?: string | undefined;
 }
 

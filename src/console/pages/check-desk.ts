@@ -48,7 +48,7 @@ export class CheckDesk extends Desk {
     });
   }
 
-  /** Of the plan that was checked, where the campaign was not changed since: then it counts where a job asks for a test. */
+  /** Tests the plan that was checked, where the campaign was not changed since: then the test counts where a job asks for one. */
   async test(asked: JobRequest): Promise<PageAnswer> {
     const { campaign, fields } = asked;
     const [to, row] = [fieldText(asked, 'to'), fieldText(asked, 'row')];
@@ -249,7 +249,7 @@ function whatNext(
 
 function renderStep(step: Plan['steps'][number], plan: Plan): Html {
   const { funnel = [], counts, skips, had, examples } = step;
-  // Those that were corrected count where they came back.
+  // Rows that were corrected count where they came back.
   const read = counts.read - (skips['read-again'] ?? 0);
   const own = funnel.filter(({ code }) => code !== 'read-again');
   const stages = [...listStages({ funnel: own, read }), ['to be sent', counts.planned, ''] as const];

@@ -79,7 +79,7 @@ export class ColumnsDesk extends Desk {
     await this.files.remove(next);
     const sheet = campaign.sheet === undefined ? [] : [`--sheet=${campaign.sheet}`];
     const printed = await this.runHere(asked, 'init', campaign.file ?? '', '--output', next, ...sheet, ...flags);
-    // Of a file without numbers it makes a job that sends nothing.
+    // From a file without numbers `init` makes a job that sends nothing.
     if (printed.kind === 'sms') await this.campaigns.takeOver(campaign, next);
     return printed;
   }

@@ -20,7 +20,7 @@ export interface PageRequest extends Visit {
   readonly name: string;
   readonly output: string;
   readonly fields: FormFields;
-  /** Of a form that has one with rows; its name is undefined where no file of people can be called so. */
+  /** The file of a form that has one with rows; its name is undefined where no file of people can be called so. */
   readonly file?: { readonly name: string | undefined; readonly bytes: Uint8Array };
 }
 
@@ -92,7 +92,7 @@ export class Desk {
     return this.commands.run({ actor: user, directory: campaign.directory, args });
   }
 
-  /** The same of one that reads the job, its lists and the first rows of its files. */
+  /** What a command has printed that reads only the job, its lists and the first rows of its files. */
   protected runHere({ user, campaign }: CampaignRequest, ...args: string[]): Promise<Printed> {
     return this.commands.runHere({ actor: user, directory: campaign.directory, args });
   }

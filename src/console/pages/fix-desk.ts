@@ -47,7 +47,7 @@ export class FixDesk extends Desk {
     return this.#show({ ...asked, fields: {} }, looked, [{ message, status: 409 }]);
   }
 
-  /** Undefined where nothing was checked, or a process sends. */
+  /** Finds what is left to fix; undefined where nothing was checked, or a process sends. */
   async #look(campaign: CampaignFolder): Promise<Looked | undefined> {
     const { checked } = await this.checked(campaign);
     const isDraft = checked?.isBegun === false;

@@ -93,7 +93,7 @@ export class HomeDesk extends Desk {
     return personPage(viewOf(asked), { ...shown, number, found });
   }
 
-  /** Of all campaigns that share the memory, and of what is under way. */
+  /** Opts a person out or in, for all campaigns that share the memory, and for what is under way. */
   async optPerson(asked: PageRequest): Promise<PageAnswer> {
     const campaign = await this.#findSharing();
     const verb = fieldText(asked, 'what') === 'in' ? 'opt-in' : 'opt-out';
@@ -245,7 +245,7 @@ interface Entry {
   readonly name: string;
   readonly progress: CampaignProgress;
   readonly said: string;
-  /** Of numbers without +; '' where its file has none. */
+  /** The country of numbers without +; '' where its job names none. */
   readonly country: string;
   readonly atMs: number;
 }

@@ -56,10 +56,10 @@ ${command === undefined ? NOTHING : html`<footer>In the terminal: <code>${comman
   return { status, page: showHidden(page.text), json: { title, said: live?.said } };
 }
 
-/** Of a campaign, in their order: each is the title and the address of a page. */
+/** The steps of a campaign, in their order: each is the title and the address of a page. */
 const STEPS = ['File', 'Columns', 'Message', 'Who', 'When', 'Check'];
 
-/** Where a page stands among them; nothing on any other. */
+/** Shows where a page stands among the steps; nothing on a page that is none. */
 function renderSteps({ at, campaign }: View, title: string): Html {
   const step = STEPS.indexOf(title);
   if (campaign === undefined || title === campaign.name) return NOTHING;

@@ -85,7 +85,7 @@ function runPage(view: View, run: FoundRun): PageAnswer {
 
 interface EndedRun extends FoundRun {
   readonly summary: Summary;
-  /** Of all runs of the campaign that share rows; `isOne`: the page is about one of them all the same. */
+  /** The report of all runs of the campaign that share rows; `isOne`: the page is about one of them all the same. */
   readonly whole: CampaignReport | undefined;
   readonly isOne: boolean;
   /** Messages that are checked, and not sent. */

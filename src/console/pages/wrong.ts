@@ -18,9 +18,9 @@ export interface Wrong {
   readonly message: string;
   readonly hint?: string | null;
   readonly field?: string;
-  /** Of the job file, which these pages do not name. */
+  /** The key of the job file; no page shows it. */
   readonly key?: string | null;
-  /** That the page is answered with, where it is not 422. */
+  /** The status of the page, where it is not 422. */
   readonly status?: number;
 }
 
@@ -112,7 +112,7 @@ export function conflictOf(what: string, now: string, field?: string): Wrong {
   return { message, status: 409, ...(field === undefined ? {} : { field }) };
 }
 
-/** Of what stands for a fault that is named at the top, and has it beside it. `hint`: the id of what else describes it. */
+/** Marks a field that a fault at the top of the page names, and whose fault stands beside it. `hint`: the id of what else describes it. */
 export function markWrong({ wrong }: View, id: string, hint = ''): Html {
   const isWrong = wrong.some(({ field }) => field === id);
   const described = `${hint} ${isWrong ? `${id}-fault` : ''}`.trim();

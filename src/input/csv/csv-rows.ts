@@ -10,7 +10,7 @@ import { countLineEnds } from '../text/lines.js';
 import { lineEndAt, RowCutter } from './cut-rows.js';
 import type { Delimiter } from './delimiter.js';
 
-/** At most. */
+/** The longest line end, CRLF. */
 const LINE_END_BYTES = 2;
 
 /**
@@ -18,7 +18,7 @@ const LINE_END_BYTES = 2;
  * have a fault, the end is sought, where a line ends outside of quotes; csv-parse alone says what such a row holds, or what is wrong with it.
  */
 export class CsvRows {
-  /** Of the row that `next` found: the line on which it begins. */
+  /** The line on which the row begins that `next` found. */
   line = 0;
   /** Its cells, where it was not cut. */
   cells: string[] | undefined;

@@ -22,7 +22,7 @@ const MOST_CUT_BYTES = 64 * 1024;
  * csv-parse.
  */
 export class RowCutter {
-  /** Of the row that was cut last: whether a field of it holds a line end. */
+  /** Whether a field of the row that was cut last holds a line end. */
   isSpanning = false;
   readonly #delimiter: number;
   readonly #maxBytes: number;

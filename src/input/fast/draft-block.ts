@@ -4,23 +4,23 @@ import { type DraftRow, type RowDraft, type RowRefusal, reject } from '../../kin
 
 /** Drafts of the rows of a block as bytes, which pass between threads and into a plan unchanged. */
 export interface DraftBlock {
-  /** Of each row the digits of its number, which are exact: there are 15 at most. 0 where there is none. */
+  /** The digits of each row's number, which are exact: there are 15 at most. 0 where there is none. */
   readonly numbers: Float64Array<ArrayBuffer>;
-  /** Invariant: no message that can be sent has more than 255. */
+  /** The segments of each row. Invariant: no message that can be sent has more than 255. */
   readonly segments: Uint8Array<ArrayBuffer>;
-  /** Of each row's segments, what UCS-2 adds. */
+  /** How many of each row's segments UCS-2 adds. */
   readonly extraParts: Uint8Array<ArrayBuffer>;
   /** In UTF-8, row by row what it adds to the body and its facts: where these begin, and where they end. A refused row has none. */
   readonly texts: Uint8Array<ArrayBuffer>;
   readonly factsAt: Uint32Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;
-  /** Of each row the two letters of its country; 0 where there is none. */
+  /** The two letters of each row's country; 0 where there is none. */
   readonly countries: Uint16Array<ArrayBuffer>;
   /** By the row's index in the block: the characters that force UCS-2, those that were replaced in its text, its group of hours. */
   readonly ucs2: ReadonlyMap<number, string>;
   readonly replaced: ReadonlyMap<number, string>;
   readonly hours: ReadonlyMap<number, string>;
-  /** Likewise, of rows that are not sent. */
+  /** Why a row is not sent, by the row's index in the block. */
   readonly refusals: ReadonlyMap<number, RowRefusal>;
 }
 

@@ -49,7 +49,7 @@ export class ThreadedCsvReader implements RecordReader {
         Atomics.add(taken, 0, 1);
         Atomics.notify(taken, 0);
         yield said.block;
-        // Of a thread that is ahead, messages come without end: signals, timers and what else is asked of this process would wait for that.
+        // A thread that is ahead sends messages without end: without this, signals, timers and all else in this process would wait for it.
         await setImmediate();
       }
     } finally {

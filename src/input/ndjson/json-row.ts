@@ -42,7 +42,7 @@ export function parseJsonRow(text: string): JsonRow {
   return { ok: true, values: isRewritten ? keepSources(value, readSources(tokens)) : value };
 }
 
-/** Of valid JSON: strings with their quotes, numbers, and each other character but blanks. */
+/** Lists the tokens of valid JSON: strings with their quotes, numbers, and each other character but blanks. */
 function listTokens(text: string): string[] {
   const tokens: string[] = [];
   const addOthers = (between: string) => {

@@ -199,7 +199,7 @@ function hasOwnKeys(head: string): boolean {
   return PLACE_COLUMNS.every((name) => head.includes(JSON.stringify(name)));
 }
 
-/** Of a line that cannot be read: in whatever case, as `foldCase` has it. */
+/** Finds the key of a row's id in a line that cannot be read: in whatever case, as `foldCase` has it. */
 const ID_KEY = /"\s*[_＿]row[iıİ]d\s*"/i;
 
 /** Almost every key begins and ends with a letter: check two characters before trimming. */

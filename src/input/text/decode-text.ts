@@ -10,7 +10,7 @@ import { countLines, type LineCount } from './lines.js';
 /** Longest byte order mark. */
 const MARK_BYTES = 4;
 
-/** Of results and rejections in NDJSON, which are empty where they have no row. */
+/** Names of results and rejections in NDJSON, which are empty where they have no row. */
 const MAY_BE_EMPTY = /(?:^|\/)\d+-[a-z.]+\.(?:results|rejections)\.ndjson$/;
 
 /**

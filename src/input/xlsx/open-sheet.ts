@@ -54,7 +54,7 @@ export async function openSheet({ path, shown, key }: InputFile, input: Input): 
   }
 }
 
-/** Of the sheets of a workbook that are not hidden; none of a file that is no workbook. */
+/** Lists the names of the sheets of a workbook, without hidden ones; none for a file that is no workbook. */
 export async function listSheets(path: string): Promise<string[]> {
   if (!/\.xls[xm]$/i.test(path)) return [];
   const archive = await Archive.open({ path, shown: path, maxFileBytes: DEFAULT_READ_LIMITS.maxFileBytes });

@@ -45,7 +45,7 @@ interface SheetCell {
 
 /** Gathers the rows of a sheet from the tags of its part. Refuses rows and cells that are not in their order. */
 export class SheetRows {
-  /** Of the columns that are hidden, the first and the last; from 0. */
+  /** Ranges of hidden columns, by the first and the last; from 0. */
   readonly hiddenColumns: { readonly first: number; readonly last: number }[] = [];
   mergedCells = 0;
   readonly #context: SheetContext;

@@ -7,7 +7,7 @@ export interface Tag {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly parent: Tag | undefined;
-  /** Of a tag without tags in it all of its text, once it ends. */
+  /** All the text of a tag that has no tags in it, once it ends. */
   text: string;
 }
 
