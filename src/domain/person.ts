@@ -1,6 +1,6 @@
 /**
- * The same for both forms of a line, of its digits in E.164: one person has it. In Argentina and Mexico these are the form for calls and
- * the older one for mobiles, and both reach it.
+ * Takes the E.164 digits of a line and returns digits that are the same for both of its forms, since one person has it. In Argentina and
+ * Mexico a line has a form for calls and an older one for mobiles, and both reach it.
  */
 export function personOf(digits: number): number {
   if (digits >= ARGENTINA && digits < ARGENTINA + TEN_DIGITS) return digits + ARGENTINE_MOBILE - ARGENTINA;

@@ -10,7 +10,7 @@ const MORE_LABELS: Readonly<Record<string, string>> = {
   'iso-8859-16': 'iso-8859-16',
 };
 
-/** Those whose decoders refuse, or show, every byte that means nothing in them (iso-2022-jp changes its meaning midway). */
+/** Encodings whose decoders refuse, or show, every byte that means nothing in them (iso-2022-jp changes its meaning midway). */
 const READABLE =
   /^(utf-(8|16le|16be)|windows-(874|125[0-8])|iso-8859-([2-8]|8-i|1[03456])|koi8-[ru]|ibm866|macintosh|x-mac-cyrillic|shift_jis|euc-jp|gbk|gb18030|big5|euc-kr)$/;
 

@@ -147,7 +147,7 @@ const ACCOUNT_AREAS: readonly Area[] = REGIONAL_AREAS;
 function* checkAccess(at: At, steps: readonly KnownStep[]): Generator<Broken> {
   yield* checkDefaultSubAccount(at);
   const written = at('steps');
-  // Of a job without steps, only the service is wanted.
+  // A job without steps is read for its service only.
   const isWithoutSteps = Array.isArray(written) && written.length === 0;
   if (!isObject(at('service')) || at('service.sandbox') === true || isWithoutSteps) return;
   const areas = [...new Set(steps.map(({ kind }) => KINDS[kind].area))];

@@ -38,7 +38,7 @@ export interface JobService
    * needs it.
    */
   readonly bases: Readonly<Record<Area, string>>;
-  /** Undefined for an area without any. */
+  /** Where to find the credentials of each area; undefined for an area without any. */
   readonly credentials: AreaCredentials;
 }
 
@@ -78,21 +78,21 @@ export type StepOf<K extends keyof typeof stepSchemas> = Omit<
   'limits' | 'suppress' | 'ramp'
 > & {
   readonly limits: Limits;
-  /** Of its own, and those of the job. */
+  /** Its own lists, and those of the job. */
   readonly suppress?: readonly SuppressionLists[] | undefined;
-  /** The stages before the last one, which sends all that is left. Of a step of kind sms alone. */
+  /** The stages before the last one, which sends all that is left. Only a step of kind sms has stages. */
   readonly ramp?: readonly RampStage[] | undefined;
-  /** Of the service, where the job names one: only a step of kind sms has it. */
+  /** Where receipts go, where the service of the job names an address: only a step of kind sms has it. */
   readonly dlrCallbackUrl?: string | undefined;
 };
 
 /** A part of the rows of a step, which stands for all of them: what became of it decides whether the next stage begins. */
 export interface RampStage {
-  /** Of the rows that the step sends: a share in percent, or so many. */
+  /** How many of the rows that the step sends: a share in percent, or a number. */
   readonly size: { readonly percent: number } | { readonly rows: number };
   /** A person decides whether the next stage begins. */
   readonly isAsked?: true;
-  /** Between its last outcome and its judgement. */
+  /** How long the run waits between the last outcome of the stage and its judgement. */
   readonly pauseMs?: number;
   /** In percent; see written-ramp.ts. */
   readonly stopAbove?: { readonly rejectedPercent: number; readonly undeliveredPercent?: number | undefined };

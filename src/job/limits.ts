@@ -83,14 +83,14 @@ const STEP_HELP = 'How fast this step sends; overrides the limits at the top.';
 
 export const smsLimits = limitsUpTo(ceilings.sms, 'Requests (batches) in any one second').describe(STEP_HELP);
 
-/** Of a step in which one row is one request; `row` says what it makes. */
+/** Limits of a step in which one row is one request; `row` says what it makes. */
 export function rowLimits(area: Area, row: string) {
   return limitsUpTo(ceilings[area], `Requests in any one second; ${row} is a request`)
     .pick({ requestsPerSecond: true, concurrency: true })
     .describe(STEP_HELP);
 }
 
-/** Of a step without rows, which makes its few calls one after the other; the limits at the top are not for it. */
+/** Limits of a step without rows, which makes its few calls one after the other; the limits at the top are not for it. */
 export function actionLimits(area: Area) {
   return limitsUpTo(ceilings[area]).pick({ requestsPerSecond: true }).describe('How fast this step calls the service.');
 }

@@ -112,7 +112,7 @@ export function parseJob(
 /** Names of columns in the job turn out to be wrong when the input is read. */
 const OF_THE_JOB: ReadonlySet<string> = new Set(['bad-job', 'bad-input']);
 
-/** The same error, whose problems with a job have their lines in its file. */
+/** Returns the error with the lines of its problems in the file of the job. */
 export async function placeProblems(
   error: UserError,
   file: string,

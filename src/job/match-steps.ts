@@ -8,7 +8,7 @@ function plainOf(value: unknown): Record<string, unknown> {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** Of whom it is sent to, how fast, and in which stages it says nothing. */
+/** Keys that do not change what a step sends: to whom, how fast, and in which stages. */
 const ASIDE = ['input', 'suppress', 'limits', 'batchSize', 'ramp'];
 
 function contentOf(step: Step): Record<string, unknown> {

@@ -70,7 +70,7 @@ export function namesOfOptOuts({ optOuts, memory }: Pick<Job, 'optOuts' | 'memor
   return [...new Set([optOuts, shared])].filter((path) => path !== undefined);
 }
 
-/** Of each limit that the kind has, the first that is written, else the default of the kind. */
+/** Resolves each limit of the kind: the step's own, else the one at the top of the job, else the default of the kind. */
 function resolveLimits(kind: Step['kind'], own: CheckedJob['limits'], shared?: CheckedJob['limits']): Limits {
   const limits = { ...defaultLimits[kind], ...omitUndefined(shared ?? {}), ...omitUndefined(own ?? {}) };
   return kind === 'sms' ? limits : { ...limits, ...UNCOUNTED };

@@ -2,7 +2,7 @@ import { UserError } from '../domain/errors.js';
 import type { Job, RampStage } from './job.js';
 import { parseShare } from './schema/values.js';
 
-/** Of `--first`: that many rows are kept in memory while a plan is made. */
+/** The largest `--first`: that many rows are kept in memory while a plan is made. */
 const MOST_FIRST_ROWS = 10_000;
 
 /** What `--first` says: a share, or a number of rows. */

@@ -41,7 +41,7 @@ export interface OpenEntry {
   readonly pid: number;
   /** Workers of a database send for it: its lease there lasts so long. */
   readonly leaseMs?: number;
-  /** Of the run in that database (`born` in store.ts): where its intents are handed over to. */
+  /** Names the run in that database (`born` in store.ts), to which its intents are handed over. */
   readonly lead?: string;
 }
 
@@ -119,7 +119,7 @@ export interface StageEntry {
   readonly why: string;
   /** Its rows by what became of them. */
   readonly figures: Readonly<RowCounts>;
-  /** Of its messages, by their newest receipt; absent where they did not count. */
+  /** How many of its messages arrived and did not, by their newest receipts; absent where receipts did not count. */
   readonly receipts?: { readonly delivered: number; readonly undelivered: number } | undefined;
   /** `ramp`, or `person …` with the operator. */
   readonly by: string;
@@ -170,7 +170,7 @@ export interface RetryEntry {
   readonly rows: readonly RowRange[];
 }
 
-/** Of the planned rows of a step: index of the first, and how many. */
+/** Planned rows of a step that follow each other: index of the first, and how many. */
 export type RowRange = readonly [step: number, first: number, count: number];
 
 /**
@@ -244,7 +244,7 @@ export const SNAPSHOT_MARK = Buffer.from('"type":"snapshot"');
 /** The head of a line as `encodeLine` writes it. Parsing the whole line as one object takes half as long again. */
 const HEAD = /^\{"crc":"([0-9a-f]{8})","epoch":(\d+),"seq":(\d+),"durable":(\d+),/;
 
-/** Undefined for anything that is not, bit for bit, a line that `encodeLine` wrote. `bytes` is without the newline. */
+/** Reads a line without its newline; undefined for anything that is not, bit for bit, a line that `encodeLine` wrote. */
 export function decodeLine(bytes: Buffer): JournalLine | undefined {
   const text = bytes.toString('utf8');
   const [head = '', crc = '', epoch, seq, durable] = HEAD.exec(text) ?? [];

@@ -30,7 +30,7 @@ export function readJournal(files: Files, path: string, visit: (line: PlacedLine
   return visitLines(readInPieces(files, path), visit);
 }
 
-/** The same lines in pieces, for those who wait between them. */
+/** Reads the lines that `readJournal` visits, in pieces, for callers that wait between them. */
 export async function* readInPieces(files: Files, path: string): AsyncGenerator<PlacedLine[], JournalEnd> {
   if ((await files.stat(path)) === undefined) return NO_JOURNAL;
   const file = await files.openRead(path);
@@ -70,7 +70,7 @@ interface Runner {
   readonly firstSeq: number;
 }
 
-/** Those that opened the journal behind a place, in their order; each is the first of its epoch. */
+/** Lists the runners that opened the journal behind a place, in their order; each is the first of its epoch. */
 export async function listRunners(file: ReadFile, start: JournalEnd): Promise<Runner[]> {
   const runners: Runner[] = [];
   let last = start.lastEpoch;
@@ -100,7 +100,7 @@ class Walk {
     this.#lastEpoch = start.lastEpoch;
   }
 
-  /** Undefined for a line that does not count. */
+  /** Returns the line where it counts. */
   take({ bytes, offset, isWhole }: Line): PlacedLine | undefined {
     const { line, skipped = 0 } = (isWhole ? findLine(bytes) : undefined) ?? {};
     if (line !== undefined && (line.epoch < this.#lastEpoch || this.#isUnread(line))) {
@@ -178,7 +178,7 @@ export class JournalWindow {
     }
   }
 
-  /** Of a request, or of a part of one, that has an outcome for each of its rows. */
+  /** Reads the outcomes of a request, or a part of one, that has an outcome for each of its rows. */
   async readOutcomes(offset: number): Promise<RowOutcomes> {
     const entry = await this.readEntry(offset);
     if (entry.type === 'outcome' && entry.result.kind === 'settled') return entry.result.outcomes;

@@ -31,9 +31,9 @@ export interface StepProgress {
   readonly begunAhead: Map<number, number>;
   /** Rows with a verdict, by status. */
   settledRows: RowCounts;
-  /** Of these, rows that were given to another plan. */
+  /** Rows of these that another plan has claimed. */
   retriedRows: Record<RetryEntry['status'], number>;
-  /** Of the rows that were not sent, those that were given up or withheld, by code. */
+  /** Rows that were not sent because they were given up or withheld, by code. */
   givenUpRows: Partial<Record<NotSentCode, number>>;
   readonly open: Map<string, OpenRequest>;
   /** Ids of what was made so far before the first request; undefined where nothing was. */
@@ -41,15 +41,15 @@ export interface StepProgress {
   /** The provisioning call without an outcome: its result may exist. `wasReported`: the run stops to report that; its close ends the doubt. */
   preparing: { readonly what: string; readonly wasReported: boolean } | undefined;
   stage: StageProgress;
-  /** Of a step without rows; undefined until its turn came. */
+  /** How far a step without rows is; undefined until its turn came. */
   action: ActionProgress | undefined;
   /** Counts the entries of all steps, at the step's last one; 0 where it has none. */
   lastEvent: number;
 }
 
-/** How far a step is in its stages: of a step that has none, all of it is the first. */
+/** How far a step is in its stages; a step without stages is all in the first. */
 interface StageProgress {
-  /** Rows with a verdict since the last stage passed, by status: that which they got first. One that is in doubt stays so here. */
+  /** Rows with a verdict since the last stage passed, by the first status that they got: here a row in doubt stays in doubt. */
   rows: RowCounts;
   /** When the last of them got it; 0 where none did. */
   lastOutcomeAt: number;
@@ -96,7 +96,7 @@ export interface ActionProgress {
   isOpen: boolean;
   /** Begun at any time in this run: what it is to change, it may have changed. */
   wasBegun: boolean;
-  /** Of the last time that it had its turn. */
+  /** The verdict of the last time that it had its turn. */
   verdict: Verdict | undefined;
 }
 
@@ -115,7 +115,7 @@ export class RunState {
   lastClose: CloseEntry | undefined;
   /** By the clock of the runner's host: no request with an outcome left later. One may wait long for its turn behind its intent. */
   lastSentAt: number | undefined;
-  /** Of the last request that was begun: what it takes of the limits. */
+  /** What the last request that was begun takes of the limits. */
   lastSize: RequestSize | undefined;
   /** Workers of a database were given requests of it: the longest lease that one of its runners had there. */
   leaseMs: number | undefined;

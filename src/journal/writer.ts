@@ -6,14 +6,14 @@ import { encodeLine, type JournalEntry } from './entry-format.js';
 import type { JournalEnd } from './reader.js';
 import type { RunState } from './replay.js';
 
-/** At most, between snapshots: costs a hundredth of a second to read, and a thousandth of the bytes written. */
+/** The most between snapshots: costs a hundredth of a second to read, and a thousandth of the bytes written. */
 export const SNAPSHOT_EVERY_BYTES = 8 << 20;
-/** One is due once a journal is longer by such a part: also short ones have some, and long ones few. */
+/** A snapshot is due once the journal has grown by this part: so short journals have some, and long ones few. */
 const PART_OF_JOURNAL = 1 / 4;
 
 interface WriterStart {
   readonly epoch: number;
-  /** Of the last line. */
+  /** The number of the last line. */
   readonly seq: number;
   /** Offset of the next line, if no other process appends. */
   readonly offset: number;
@@ -31,7 +31,7 @@ export class JournalWriter {
   #seq: number;
   #durable: number;
   #offset: number;
-  /** Undefined until its first lines are written: a runner has to open the journal before anything else. */
+  /** Where the next snapshot is due; undefined until the first lines are written: a runner has to open the journal before anything else. */
   #nextSnapshotAt: number | undefined;
 
   constructor(file: AppendFile, start: WriterStart) {

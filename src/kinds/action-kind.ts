@@ -22,7 +22,7 @@ export interface ActionKind<S extends ActionStep = ActionStep> {
 /** A step without rows that stands before another in the job. */
 export interface EarlierAction {
   readonly step: ActionStep;
-  /** Of its last turn in this run; undefined if it had none. */
+  /** The verdict of its last turn in this run; undefined if it had none. */
   readonly verdict: Verdict | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface RunFigures {
   readonly job: string;
   readonly plan: string;
   readonly directory: string;
-  /** Undefined while nothing has stopped the run. */
+  /** Why the run has stopped; undefined while nothing has stopped it. */
   readonly stop: { readonly reason: string; readonly detail: string } | undefined;
   readonly startedAtMs: number;
   readonly nowMs: number;

@@ -11,18 +11,18 @@ export function digestText(text: string, length: number): string {
   return digits;
 }
 
-/** Of a plan: 12 characters, 60 bits. */
+/** Makes the id of a plan: 12 characters, 60 bits. */
 export function planIdOf(identity: string): string {
   return digestText(`volley plan\n${identity}`, 12);
 }
 
-/** Of a plan in place of one that is abandoned: what is planned anew would get the same id. */
+/** Makes another id for a plan if the plan that has `id` is abandoned: what is planned anew would get the same one. */
 export function planIdInstead(id: string, isAbandoned: (id: string) => boolean): string {
   return isAbandoned(id) ? planIdInstead(planIdOf(`instead of ${id}`), isAbandoned) : id;
 }
 
 /**
- * Of a request: the 20 characters that the service allows, 100 bits, so unique over all runs. A part of a split
+ * Makes the id of a request: the 20 characters that the service allows, 100 bits, so unique over all runs. A part of a split
  * request has an id of its own; the same part sent again keeps it.
  */
 export function clientBatchIdOf(key: { planId: string; step: number; request: number; part: string }): string {
@@ -43,13 +43,13 @@ const MESSAGE_ID = /^([0-9a-hjkmnp-tv-z]{12})-[1-9]\d{0,2}-(?:0|[1-9]\d{0,14})$/
 
 /** A row of a file, for the step that read it: the same in every plan that has it. */
 export interface RowId {
-  /** Of the file, and behind a point when it is sent, where that is not the first time (`fileIdsOf`). */
+  /** The id of the file, and behind a point when it is sent, where that is not the first time (`fileIdsOf`). */
   readonly file: string;
   /** Its number in the file, from 1. */
   readonly row: number;
 }
 
-/** Of a file, as one step of a job reads it: 20 characters, 100 bits; `place`: among the steps of its kind that read it. */
+/** Makes the id of a file as one step of a job reads it: 20 characters, 100 bits; `place`: among the steps of its kind that read it. */
 export function fileIdOf(file: { digest: string; kind: string; place: number; occurrence: string }): string {
   return atOccurrence(
     digestText(`volley file\n${file.kind}\n${file.place}\n${file.digest}`, FILE_ID_LENGTH),
@@ -62,20 +62,20 @@ export function atAnyTime(file: string): string {
   return file.slice(0, FILE_ID_LENGTH);
 }
 
-/** The same file, sent at another time. */
+/** The id of the same file when it is sent at another time. */
 export function atOccurrence(file: string, occurrence: string): string {
   const id = atAnyTime(file);
   return occurrence === '' ? id : `${id}.${occurrence}`;
 }
 
-/** In place of a file's id in those of rows of a test, which none can be planned by. */
+/** Stands for the file in the ids of a test's rows: no row can be planned under such an id. */
 export const OF_A_TEST = 'test';
 
 export function formatRowId({ file, row }: RowId): string {
   return `${file}-${row}`;
 }
 
-/** Undefined for anything that `formatRowId` does not write, and for a row of a test. */
+/** Reads what `formatRowId` wrote; undefined for any other text, and for a row of a test. */
 export function readRowId(text: string): RowId | undefined {
   const [, file, row] = ROW_ID.exec(text) ?? [];
   return file === undefined ? undefined : { file, row: Number(row) };

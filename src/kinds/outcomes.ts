@@ -2,7 +2,7 @@ import { remember } from '../domain/is-object.js';
 import type { InDoubt, RowOutcomes, Verdict } from '../domain/row.js';
 import type { ActionCode, DoubtCode } from '../domain/row-codes.js';
 
-/** The same verdict for every row: a whole request that is in doubt, or a single row that was refused. */
+/** Gives every row the same verdict: for a whole request that is in doubt, or a single row that was refused. */
 export function sameVerdictForAll(count: number, verdict: Verdict): RowOutcomes {
   return { verdicts: [verdict], rows: Array.from({ length: count }, (): [number] => [0]), shared: [] };
 }

@@ -64,7 +64,7 @@ export class RowJudge {
     if (digest !== undefined && row.number !== undefined) this.#context.had?.note(row.number, () => digest(row));
   }
 
-  /** Of rows with the same number or session the first is taken. */
+  /** Refuses a row whose number or session an earlier row has. */
   #refuseDuplicate(row: DraftedRow): RowRefusal | undefined {
     const earlier = this.#findEarlier(row);
     if (earlier === undefined) return undefined;

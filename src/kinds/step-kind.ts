@@ -31,7 +31,7 @@ export interface StepKind<S extends RowStep = RowStep> {
   bind(step: S, columns: Columns): DraftRow;
   /** The ids of its requests are made of the id of the plan and the number of the step. */
   createPlanner(step: S, planId: string, number: number): RowPlanner;
-  /** Of rows with the same first fact, the judge of rows takes one: what that fact is. Undefined, or absent, if rows are not compared. */
+  /** What the first fact of a row is, if only one row with the same fact is taken. Undefined, or absent, if rows are not compared. */
   comparesBy?(step: S): 'number' | 'session' | undefined;
   /** What the messages of a request say, in their order; absent where none is a text that a person gets. */
   listTexts?(body: Buffer): SeenText[];
@@ -59,7 +59,7 @@ export interface StepKind<S extends RowStep = RowStep> {
   /** How to query the service for an unknown outcome; absent if it cannot be queried. */
   readonly outcomeQuery?: OutcomeQuery;
   /**
-   * The same kind with state, for one process that applies one step; absent if answers are read independently of each
+   * Makes this kind with state, for one process that applies one step; absent if answers are read independently of each
    * other.
    */
   forRun?(): StepKind<S>;
@@ -121,7 +121,7 @@ export interface RequestPart {
   readonly first: number;
   readonly requestFirst: number;
   readonly count: number;
-  /** Of a kind with a precondition. */
+  /** What `precondition` read before this request; absent for a kind without one. */
   readonly seen?: number;
 }
 
@@ -159,7 +159,7 @@ export interface RowDraft {
   readonly country?: string | undefined;
   /** At least 1 of a message; 0, or absent, where it is none, or was refused. */
   readonly segments?: number;
-  /** Of those segments, what UCS-2 adds (segments.ts). */
+  /** How many of those segments UCS-2 adds (segments.ts). */
   readonly extraParts?: number;
   /** The characters that are not in GSM-7, each once; undefined where there is none. */
   readonly forcesUcs2?: string | undefined;
@@ -177,7 +177,7 @@ export interface RowPlanner {
   readonly segmentsPerRequest: number;
   /** The group of all its rows, where they have the same hours. */
   readonly hours?: string | undefined;
-  /** Of sender and text, by which is known who had it; absent where a row is none that a person reads. */
+  /** A digest of sender and text, by which is known who had the message; absent where a row sends none that a person reads. */
   digestText?(row: DraftedRow): number;
   /** The text behind each fragment, before and after the row's index among the planned; absent if the index is not sent. */
   readonly indexed?: { readonly before: string; readonly behind: string };

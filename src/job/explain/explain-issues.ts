@@ -37,7 +37,10 @@ function explainIssue(issue: Issue, prefix: Path, yaml: Yaml): IssueFinding[] {
   return [{ at: path, message: `${namePath(about)}${said.startsWith(':') ? '' : ' '}${said}`, hint }];
 }
 
-/** Of a union the branch that the person was in: the one that was right furthest down, then the one with the fewest faults; undefined when that is not clear. */
+/**
+ * The branch of a union that the person meant: the one that was right furthest down, then the one with the fewest faults; undefined
+ * when that is not clear.
+ */
 function findNearestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const shaped = branches.filter((issues) => !issues.some((issue) => issue.path.length === 0 && isOfShape(issue)));
   const order = (a: readonly Issue[], b: readonly Issue[]) => depthOf(b) - depthOf(a) || a.length - b.length;

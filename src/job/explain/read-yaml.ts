@@ -35,7 +35,7 @@ export interface Yaml {
 }
 
 interface Spot {
-  /** Of its key, or of what it begins with in a list. */
+  /** Where its key begins; in a list, where its value begins. */
   readonly offset: number;
   /** A scalar as it is written, before it became a number or a boolean. */
   readonly source?: string | undefined;

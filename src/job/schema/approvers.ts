@@ -33,7 +33,7 @@ export const writtenApprovers = z
   )
   .describe('Who may approve a plan: approvals are signed, and count only under one of these keys.');
 
-/** Undefined for a text that is no Ed25519 public key. */
+/** Reads an Ed25519 public key; undefined for any other text. */
 export function readPublicKey(text: string): KeyObject | undefined {
   try {
     const key = createPublicKey({ key: Buffer.from(spkiOf(text), 'base64'), format: 'der', type: 'spki' });

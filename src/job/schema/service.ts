@@ -26,7 +26,7 @@ export function writtenSecret(what: string) {
     .describe(`Where to find the ${what}: { env: NAME } or { file: PATH }. Never the ${what} itself.`);
 }
 
-/** Of the API tokens for campaigns. */
+/** The user name of the API tokens for campaigns. */
 export function tokenUser() {
   return lineOfText().refine((text) => !text.includes(':'), 'expected text without a colon');
 }

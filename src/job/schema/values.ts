@@ -127,7 +127,7 @@ export function ownNumber() {
 
 const EXPECTED_CURRENCY = 'expected the three-letter code of a currency (ISO 4217), such as EUR';
 
-/** Of a price list: ISO 4217 in either case; it becomes upper case. */
+/** The currency of a price list: ISO 4217 in either case; it becomes upper case. */
 export function currencyCode() {
   return z
     .string()

@@ -45,7 +45,7 @@ export function wordIssue(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** Of a rule over several keys of a map: it runs whatever is at fault elsewhere, and not where one of these keys is. */
+/** Options of a rule over several keys of a map: it runs unless one of these keys is at fault, whatever is at fault elsewhere. */
 export function whenSound(...keys: readonly string[]): z.core.$ZodSuperRefineParams {
   return {
     when: ({ value, issues }) => isObject(value) && !issues.some(({ path }) => keys.includes(String(path?.[0]))),

@@ -266,7 +266,7 @@ export const writtenJob = jobKeys
   .superRefine(checkJob, whenSound())
   .describe('A Volley job: which files to read, and what to send from them.');
 
-/** The same for a single call: its steps may be faulty or missing, and are not read. */
+/** A job file for a single call: its steps may be faulty or missing, and are not read. */
 export const writtenJobWithoutSteps = jobKeys
   .extend({
     steps: z
@@ -278,7 +278,7 @@ export const writtenJobWithoutSteps = jobKeys
 
 /** What a person may write: keys with defaults are optional. */
 export type WrittenJob = z.input<typeof writtenJob>;
-/** The same once the schema has passed it: defaults are filled, paths are still as written. */
+/** A job once the schema has passed it: defaults are filled, paths are still as written. */
 export type CheckedJob = z.output<typeof writtenJob>;
 export type CheckedStep = CheckedJob['steps'][number];
 export type CheckedInput = Extract<CheckedStep, { input: unknown }>['input'];

@@ -59,7 +59,7 @@ export const writtenRamp = z
   .array(stage)
   .min(1)
   .max(MOST_STAGES)
-  // Also asked where a stage is at fault.
+  // Runs even if a stage is at fault, which then has no `size`.
   .refine((stages) => stages.reduce((sum, { size }) => sum + (size?.percent ?? 0), 0) < 100, {
     error: 'expected shares that are less than 100% together: what is left is sent last',
   })

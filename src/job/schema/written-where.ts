@@ -48,7 +48,7 @@ const moment = z
   )
   .refine((text) => DAYS_AGO.test(text) || exists(text), 'expected a day that exists');
 
-/** Of 30 February, V8 makes 2 March. */
+/** Whether a day exists: V8 reads 30 February as 2 March. */
 function exists(text: string): boolean {
   const day = text.slice(0, '2026-01-31'.length);
   // V8 also reads 6/1/2026 10:00, of which these are no day.

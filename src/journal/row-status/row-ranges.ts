@@ -16,7 +16,7 @@ export class RowRanges<T> {
     this.#ranges.push({ first, end: first + count, value });
   }
 
-  /** Undefined for a row that is in no range. */
+  /** The value of the range that has a row; undefined where none has it. */
   find(row: number): T | undefined {
     if (!this.#isSorted) this.#ranges.sort((one, other) => one.first - other.first);
     this.#isSorted = true;

@@ -59,7 +59,7 @@ export class RowStatusView {
     return this.endOf(step, row)?.status ?? (this.#underWayOf(step, row) === undefined ? 'open' : 'under-way');
   }
 
-  /** Its verdict, also of a row that another plan has claimed; undefined for a row without one. */
+  /** The verdict of a row, even if another plan has claimed the row; undefined for a row without one. */
   endOf(step: number, row: number): RowEnd | undefined {
     return this.#table.endOf(this.#steps.get(step)?.ends[row] ?? 0);
   }
@@ -76,7 +76,7 @@ export class RowStatusView {
     return underWay && (underWay === 'alone' ? UNANSWERED : WITH_WORKERS);
   }
 
-  /** Of the row's verdict, as `RowEnd` has it; '' for a row without one. */
+  /** The code of the row's verdict, as `RowEnd` has it; '' for a row without one. */
   codeOf(step: number, row: number): string {
     return this.endOf(step, row)?.code ?? '';
   }
@@ -258,7 +258,7 @@ export class RowEndTable {
     });
   }
 
-  /** Undefined for 0: a row without an end. */
+  /** The end that has a number; undefined for 0: a row without an end. */
   endOf(number: number): RowEnd | undefined {
     return this.#ends[number];
   }

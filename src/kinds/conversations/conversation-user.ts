@@ -11,7 +11,7 @@ import type { ConversationRequest, ConversationUser } from '../../service/areas/
 
 export interface RowUser {
   readonly user: ConversationUser;
-  /** Of the number, ISO alpha-2; undefined where there is none. */
+  /** The country of the number, ISO alpha-2. */
   readonly country?: string | undefined;
 }
 
