@@ -43,13 +43,13 @@ export class HeldParts implements PartSource, Journal, Held {
   readonly #clock: Clock;
   readonly #key: WorkerKey;
   readonly #claimAtOnce: () => number;
-  /** Of the rows that it has settled: for the process that watches the worker. */
+  /** The rows that it has settled, by status: for the process that watches the worker. */
   readonly settledRows = noRows();
   readonly #held = new Map<string, HeldPart>();
   readonly #ready: PartToSend[] = [];
   readonly #commit: GroupCommit<Pending>;
   #isOpen = true;
-  /** Before the last call that said so was made. */
+  /** Right before the last call was made that said that the step is open. */
   #openAt = NEVER;
 
   constructor(

@@ -2,10 +2,10 @@ import { ServiceError } from '../domain/errors.js';
 import { PERIOD_MS } from '../throttle/sliding-second.js';
 
 const SPAN_MS = 10_000;
-/** Of the limit: less is said, and when it is more again. */
+/** The part of the limit below which it is said that less can be used, and the part from which it is said that it can again. */
 const ENOUGH = 0.9;
 const AGAIN = 0.93;
-/** Of all turns: they are late for a reason of their own. */
+/** Turns count as missed often from this part of those that were used. */
 const OFTEN = 0.1;
 /** One turn alone may be missed for many reasons. */
 const MISSED_TO_GIVE_UP = 5;
@@ -17,7 +17,7 @@ export interface LaneReach {
   readonly uncertaintyMs: number;
   /** How late its requests come. */
   readonly latenessMs: number;
-  /** Of the lane: more than the two, where another process needs more. */
+  /** The slack of the lane: more than the two together, where another process needs more. */
   readonly slackMs: number;
 }
 
@@ -57,7 +57,7 @@ export class LaneWatch {
     throw new ServiceError('unavailable', `no request came in time to its turn for ${seconds} s: ${this.#explain()}`);
   }
 
-  /** With each call; returns what there is to say. */
+  /** Takes what a call showed; returns what there is to say. */
   noteReach(nowMs: number, reach: LaneReach): string | undefined {
     this.#reach = reach;
     this.#fromMs ??= nowMs;

@@ -14,14 +14,14 @@ import { WithheldParts } from './withheld-parts.js';
 
 /** What ended is looked at each time that the limit sends so many requests, within these. */
 const POLL = { requests: 10, leastMs: 150, mostMs: 500 };
-/** While workers may run out of requests. */
+/** How soon it is looked at again while workers may run out of requests. */
 const SOON_MS = 30;
 const NEWS_AT_ONCE = 500;
-/** In one call, so that none takes long: requests, and bytes of their bodies. */
+/** The most for one call, so that none takes long: requests, and bytes of their bodies. */
 const HANDED_AT_ONCE = { parts: 100, bytes: 8_000_000 };
-/** However fast the limit is: each has its body in the database, and is in doubt if that is lost. */
+/** The most requests ahead, however fast the limit is: each has its body in the database, and is in doubt if that is lost. */
 const MOST_AHEAD = 5_000;
-/** However slow it is. */
+/** The fewest requests ahead, however slow the limit is. */
 const LEAST_AHEAD = 2;
 
 /** How a run is led. */
@@ -73,22 +73,22 @@ class StepLeader {
   readonly #open: () => Promise<void>;
   readonly #reader: RequestReader;
   readonly #rate: Rate;
-  /** Of the last request that was handed over, at the limit. */
+  /** What the last request that was handed over costs at the limit. */
   #costMs = 0;
-  /** Handed over and without a final outcome, or known to be in the store. */
+  /** Requests that were handed over and have no final outcome, or that are known to be in the store. */
   readonly #handed = new Map<string, OpenRequest>();
-  /** Of the server, when it was last known to have all that it was given. */
+  /** The life of the server when it was last known to have all that it was given. */
   #life: string;
-  /** Of the server, in which all that was handed over was found; workers may know more. */
+  /** The life of the server in which all that was handed over was found; workers may know more. */
   #comparedLife: string;
-  /** In the life of the server that is known to have all: a standby had every commit. */
+  /** Whether in `#life` a standby had every commit. */
   #sawSynchronous: boolean;
-  /** Begun by an earlier process, and not in the store. */
+  /** Requests that an earlier process began, and that the store does not have. */
   #waiting: OpenRequest[];
   readonly #rows: StepTally;
   readonly #withheld: WithheldParts;
   readonly #judge: ServiceJudge;
-  /** In the journal; the store does not know yet. */
+  /** Ends that the journal has; the store does not know that yet. */
   #taken: readonly number[] = [];
 
   constructor(

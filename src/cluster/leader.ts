@@ -43,13 +43,13 @@ export function createLeader(
     task.catch(async (error: unknown) => {
       isAway = error instanceof StoreLost;
       if (!(error instanceof LeadLost)) throw error;
-      // By a process that has taken the lock, as a rule.
+      // As a rule the other leader has taken the lock: then the lock says so.
       await lock.assertHeld();
       throw refuseRun(plan.id, 'the database knows another leader of it, or none');
     });
   const left = new AbortController();
   let beats: Promise<void> | undefined;
-  /** Also between two steps. A call that fails is followed by the next, as nothing else renews the lease; without the lock there is none. */
+  /** Renews the lease, between steps too, as nothing else does: after a call that failed, the next follows. Without the lock none does. */
   const beat = async () => {
     while (!left.signal.aborted) {
       // First the moment, then the lock: a process that sleeps in between does not lengthen its lease.
@@ -92,21 +92,21 @@ export function createLeader(
         ended.abort();
       }
     },
-    /** In good order: what it left in the database may be dropped at once. Else it is as one that died. */
+    /** Leaves the run: in good order, so that what is in the database may be dropped at once, or as a leader that died. */
     leave: async (isOrderly) => {
       left.abort();
       await beats;
       if (!isOrderly || led === undefined || isAway) return;
       await store.renewLead(key, { leaseMs: 0, seenAtMs: Number.MAX_SAFE_INTEGER }).catch(() => {});
     },
-    /** Also of a run that another process finished. What is still under way stays with the store, for the next process that leads it. */
+    /** Drops a run that is empty or finished, by whatever process. What is under way stays there, for the next process that leads it. */
     end: async (isFinished) => {
       if (!isFinished && !isEmpty) return;
       try {
         await lead();
         await explained(store.drop(key));
       } catch (error) {
-        // So may what is done of a run that has stopped.
+        // What a stopped run has left in the store may stay there.
         if (isFinished || !(error instanceof ServiceError)) throw error;
       }
     },

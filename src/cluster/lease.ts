@@ -21,7 +21,7 @@ export class LeaseLost extends Error {
  */
 export class Lease {
   readonly worker: string;
-  /** Of the process, under whatever lease. */
+  /** The calls of the process, under whatever lease. */
   readonly calls: AcknowledgedCalls;
   readonly #leaseMs: number;
   readonly #name: string;
@@ -55,7 +55,7 @@ export class Lease {
     if (!this.isFresh) throw new LeaseLost('the worker may no longer hold what it has claimed');
   }
 
-  /** Once more it says what it sent: of a worker that leaves in a new life of the server without that, no one knows. */
+  /** Says once more what it sent: otherwise no one would know of a worker that leaves in a new life of the server. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#renewing;
@@ -87,12 +87,12 @@ export class Lease {
 export class AcknowledgedCalls {
   readonly store: Store;
   readonly clock: Clock;
-  /** Of the server, as the process last heard of it. */
+  /** The life of the server, as the process last heard of it. */
   #life: string | undefined;
-  /** In which the process has checked in last. */
+  /** The life of the server in which the process has checked in last. */
   #checkedIn: string | undefined;
   #last = 0;
-  /** By the worker in whose name they were made. */
+  /** The last acknowledged call of each worker in whose name calls were made. */
   readonly #calls = new Map<string, { call: number; atMs: number }>();
   readonly #births = new Set<string>();
 
@@ -120,14 +120,14 @@ export class AcknowledgedCalls {
     this.#last += 1;
     const call = this.#last;
     const { refused, life } = await this.store.append(key, entries, call);
-    // Else of a server whose place another has taken meanwhile, where this process checks in without it.
+    // In another life the call does not count: another server has taken the place of that one, and this process checks in there without it.
     if (life !== this.#life) return [...entries.keys()];
     this.#calls.set(key.worker, { call, atMs: this.clock.now() });
     this.#births.add(born);
     return refused;
   }
 
-  /** `worker`: with the lease of now. */
+  /** Lists what was sent; `worker` has the lease of now. */
   #list(worker: string): SentCalls {
     const fromMs = this.clock.now() - REMEMBERED_MS;
     for (const [before, { atMs }] of this.#calls) if (before !== worker && atMs < fromMs) this.#calls.delete(before);

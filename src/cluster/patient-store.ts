@@ -58,7 +58,7 @@ export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, o
   };
 }
 
-/** The same store, every call of which is repeated. */
+/** Wraps a store so that every call of it is repeated. */
 export function bePatient(store: Store, repeat: Repeat): Store {
   const { close, ...calls } = store;
   const repeated = Object.entries(calls).map(([name, call]) => [

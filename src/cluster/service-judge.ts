@@ -7,20 +7,20 @@ const MAX_STEP_MS = 5_000;
 const SLOW_TURNS = 5;
 
 /**
- * Judges whether the workers of a run reach the service, since none of them may live for long enough to give up. Only by the time without
- * a good answer: many requests that end in doubt may be those of workers that were lost together. Where nothing at all is sent for as long,
- * there is no worker, or all of them have a reason that only they know.
+ * Judges whether the workers of a run reach the service, since none of them may live for long enough to give up. It goes by the time
+ * without a good answer alone: many requests that end in doubt may be those of workers that were lost together. Where nothing at all is
+ * sent for as long, there is no worker, or all of them have a reason that only they know.
  */
 export class ServiceJudge {
-  /** Of the last bad answer since the last good one. */
+  /** What was wrong with the last answer; undefined if it was good. */
   #why: string | undefined;
   readonly #clock: Clock;
   readonly #idleForMs: number;
   #askedAtMs: number;
-  /** Since the last good answer; what passed while the database was away, or this process stopped, is not of the workers. */
+  /** Time since the last good answer; what passed while the database was away, or this process stopped, does not count. */
   #idleMs = 0;
 
-  /** A worker that alone cannot reach it gives up before, and its requests are for others. */
+  /** `giveUpAfterMs`: a worker that alone cannot reach the service gives up before, and others send its requests. */
   constructor(deps: {
     readonly clock: Clock;
     readonly giveUpAfterMs: number;
@@ -39,7 +39,7 @@ export class ServiceJudge {
     this.#idleMs = 0;
   }
 
-  /** Undefined while some worker may reach it. `isWaiting`: it is for workers to send something. */
+  /** Why no worker reaches the service; undefined while some may. `isWaiting`: there is something for workers to send. */
   explainAbsence({ workers }: RunNews, isWaiting: boolean): string | undefined {
     const nowMs = this.#clock.monotonicMs();
     this.#idleMs = isWaiting ? this.#idleMs + Math.min(nowMs - this.#askedAtMs, MAX_STEP_MS) : 0;

@@ -18,7 +18,10 @@ const RISING = 0.5;
 const MAX_ASKED = 500;
 /** Two calls lie so far apart, so that turns come in blocks. */
 const BLOCK_MS = 10;
-/** Around the time after which the store says to ask again, as long before the turn itself; and how much sooner, at least. */
+/**
+ * When to ask again is drawn anew each time: at the latest so long after the time that the store says, or sooner than that, by up to
+ * `SOONER_MS` and the time of an answer.
+ */
 const LATER_MS = 15;
 const SOONER_MS = 75;
 
@@ -67,22 +70,22 @@ export function createSharedLane(options: {
   const watch = new LaneWatch(options.giveUpAfterMs);
   const slots = new LaneSlots({ concurrency: limits.concurrency, signal });
   const { stopped } = slots;
-  /** Of a lane that nothing slows down: the store knows the share. */
+  /** The rate of the lane if nothing slows it down: the store knows the share. */
   const rate = new Rate(limits);
   const waiting: Waiting[] = [];
   const said = { slowed: false, succeeded: false, pauseMs: 0 };
   let share = 1;
   let isAsking = false;
-  /** By an answer that this process got: turns that it has booked already are given up. */
+  /** Set by an answer that this process got: turns that it has booked already are given up. */
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
-  /** Nothing is booked before: turns are for processes that reach the service. */
+  /** Nothing is booked before this: turns are for processes that reach the service. */
   let awayUntilMs = Number.NEGATIVE_INFINITY;
   let wake = new AbortController();
-  /** For what is not to be asked at once: until then others would get no earlier turn. */
+  /** When to ask for turns that are not urgent: to ask before would bring no earlier turn. */
   let askAtMs = Number.NEGATIVE_INFINITY;
   let preparationMs = 10;
   let latenessMs = LATENESS_MS.least;
-  /** Of calls, beyond the shortest way. */
+  /** How much longer calls take than the shortest one. */
   let delayMs = 0;
   let answerMs = 0;
 
@@ -132,7 +135,7 @@ export function createSharedLane(options: {
 
   const askOnce = async () => {
     const startMs = clock.monotonicMs();
-    // Of a turn that is booked before the clock is known, no one can say when it is.
+    // Nothing is booked before the clock is known: no one could say when the turn is.
     const isKnown = server.isKnown(startMs);
     const uncertaintyMs = isKnown ? server.uncertaintyMs(startMs) : 0;
     const asking = isKnown
@@ -159,7 +162,7 @@ export function createSharedLane(options: {
     if (isKnown) noteReach({ uncertaintyMs, latenessMs, slackMs: booked.slackMs });
     // Who comes next has its turn behind those that are booked: together with others, if the last of them is not near.
     const lastInMs = (booked.inMs.at(-1) ?? 0) - asked.leadMs - answerMs - latenessMs;
-    // Not always in the same order: else the first would take every turn.
+    // Drawn, so that processes do not always ask in the same order: the first would take every turn.
     const againInMs = booked.againInMs + LATER_MS - random() * (SOONER_MS + answerMs);
     // From the start: the next call takes as long to come there.
     askAtMs = Math.max(endMs + BLOCK_MS, startMs + (booked.againInMs > 0 ? againInMs : lastInMs));
@@ -188,7 +191,7 @@ export function createSharedLane(options: {
   const awaitTurn = async ({ dueMs, untilMs }: Turn, preSendCheck: PreSendCheck | undefined) => {
     const soonMs = dueMs - preparationMs;
     if (clock.monotonicMs() < soonMs) {
-      // What the check asks the store for, it has at the turn: else each turn of a slow lane would be over when the answer is there.
+      // What the check asks the store for, it then has at the turn: each turn of a slow lane would be over when the answer is there.
       await sleepUntil(soonMs);
       await preSendCheck?.();
     }

@@ -27,7 +27,7 @@ export interface Store extends LeaderStore, WorkerStore, LaneStore {
 export interface ServerMoment {
   /** This life of the server: differs after a restart, a promotion of a standby, and a restored backup. */
   readonly life: string;
-  /** By its clock, since 1970. */
+  /** The time of its clock, since 1970. */
   readonly atMs: number;
   /** It says that a commit is done once a standby has it. */
   readonly isSynchronous: boolean;
@@ -45,7 +45,7 @@ export class StoreLost extends ServiceError {
 /** Who leads a run: a leader of a higher epoch has taken its place. Then every method of the leader throws `LeadLost`. */
 export interface LeadKey {
   readonly run: string;
-  /** Of the job's lock. */
+  /** The epoch of the job's lock. */
   readonly epoch: number;
 }
 
@@ -76,10 +76,10 @@ export type OnLost =
   | 'in-doubt';
 
 export interface HandedPart extends RequestKey {
-  /** Of the step's planned rows: index of the first, and how many. */
+  /** Planned rows of the step: index of the first, and how many. */
   readonly rows: readonly [first: number, count: number];
   readonly head: RequestHead;
-  /** Of the whole request, as planned. */
+  /** The body of the whole request, as planned. */
   readonly body: Buffer;
   /** An earlier process sent it and knows no outcome; the service is asked. Its next attempt is begun with it, under a nonce of the store. */
   readonly isInFlight: boolean;
@@ -108,7 +108,7 @@ export interface EndedAttempt extends RequestKey {
 
 export interface RunNews extends Omit<ServerMoment, 'atMs'> {
   readonly ended: readonly EndedAttempt[];
-  /** Undefined where none is. */
+  /** The step whose parts workers may claim. */
   readonly openStep: number | undefined;
   /** `confirmLife` would say `same`. */
   readonly isConfirmed: boolean;
@@ -169,9 +169,9 @@ export interface RunFilter {
   readonly job?: string;
 }
 
-/** With the epoch of its leader. */
+/** A run as workers find it, with the epoch of its leader. */
 export interface WorkingRun extends LeadKey {
-  /** Another one once the run was dropped and is led again: attempts of before are of no concern to it. */
+  /** Names the run in this store; changes when the run is dropped and led again, which attempts of before do not concern. */
   readonly born: string;
   readonly digest: string;
   /** Parts of its step may be claimed: what stands below is known. */
@@ -183,7 +183,7 @@ export interface WorkingRun extends LeadKey {
 export interface ClaimedPart extends HandedPart {
   /** Attempts so far. */
   readonly attempt: number;
-  /** Of the attempt under way, where `isInFlight`. */
+  /** The nonce of the attempt under way, where `isInFlight`. */
   readonly nonce: string | undefined;
 }
 
@@ -200,7 +200,7 @@ export interface EndEntry extends AttemptKey {
   readonly type: 'end';
   readonly nonce: string;
   readonly result: PartResult;
-  /** Of a result `split`. */
+  /** The halves of the request, where the result is `split`. */
   readonly halves: readonly { readonly part: string; readonly rows: readonly [first: number, count: number] }[];
 }
 
@@ -263,18 +263,18 @@ export interface WorkerStore {
 }
 
 export interface TurnsAsked {
-  /** One for each turn: milliseconds of a lane without slowdown; none to say something alone. */
+  /** The cost of each turn, in milliseconds of a lane without slowdown; none to say something alone. */
   readonly costsMs: readonly number[];
-  /** So many of the first have their intents already: they take a turn however far ahead it is. */
+  /** How many of the first have their intents already: those take a turn however far ahead it is. */
   readonly urgent: number;
   /** What the process needs: it knows the store's clock only so well. */
   readonly slackMs: number;
-  /** An earlier turn would be too soon for it. */
+  /** How far ahead a turn must be: an earlier one would be too soon for the process. */
   readonly leadMs: number;
   /** The service refused a request for its rate since the last call. */
   readonly slowed: boolean;
   readonly succeeded: boolean;
-  /** Of the limits: the lowest share. */
+  /** The lowest share of the limits. */
   readonly leastShare: number;
   /** The service asks for a pause of this long; 0 for none. */
   readonly pauseMs: number;
@@ -283,9 +283,9 @@ export interface TurnsAsked {
 export interface BookedTurns {
   /** The store's clock at the call. */
   readonly nowMs: number;
-  /** From then on; one for each turn that was booked, in order, maybe none. */
+  /** Milliseconds from `nowMs` to each turn that was booked, in order; maybe none. */
   readonly inMs: readonly number[];
-  /** Of these turns: at least what was asked for. */
+  /** The slack of these turns: at least what was asked for. */
   readonly slackMs: number;
   /** When to ask again for those that were not booked. */
   readonly againInMs: number;

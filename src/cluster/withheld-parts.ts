@@ -13,7 +13,7 @@ export class WithheldParts {
   readonly #context: StepContext;
   readonly #reader: RequestReader;
   readonly #notices: StepNotices;
-  /** Of what withholds, when what is handed over was last looked at. */
+  /** The version of what withholds when what is handed over was last looked at. */
   #version: number | undefined;
 
   constructor(context: StepContext, reader: RequestReader) {
@@ -30,7 +30,7 @@ export class WithheldParts {
     return withheld.left.map(({ open }) => open);
   }
 
-  /** Those of these parts that have rows which are withheld, if more is withheld than at the last call. */
+  /** Finds the parts that have rows which are withheld, if more is withheld than at the last call. */
   async findAmong(handed: Iterable<OpenRequest>): Promise<readonly OpenRequest[]> {
     const { deps, kind } = this.#context;
     const { withholding } = deps;

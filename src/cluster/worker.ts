@@ -28,9 +28,9 @@ export interface WorkOptions extends Pick<SendDeps, 'clock' | 'random' | 'onProg
   readonly isOver: (idle: { readonly forMs: number; readonly hasRuns: boolean }) => boolean;
   readonly leaseMs: number;
   readonly name: string;
-  /** Undefined where this worker has another job file than the leader, now. */
+  /** Opens the service of a run; undefined where this worker has another job file than the leader, now. */
   readonly openService: (run: WorkingRun) => Promise<WorkerService | undefined>;
-  /** While there is nothing to do: for the next run it is opened anew, with the keys of then. */
+  /** Called while there is nothing to do: for the next run the service is opened anew, with the keys of then. */
   readonly closeService?: () => Promise<void>;
   readonly onWork?: (run: WorkingRun, job: WorkerJob) => void;
   readonly emit?: ((event: WorkEvent) => unknown) | undefined;

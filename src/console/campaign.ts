@@ -240,7 +240,7 @@ function nameList({ files }: { readonly files?: unknown }): string {
   return [files].flat().join(', ');
 }
 
-/** Undefined where it names an anchor that it does not have. */
+/** Reads the values of a document; undefined where it names an anchor that it does not have. */
 function readValues(document: Document): ReturnType<Document['toJS']> | undefined {
   try {
     return document.toJS();

@@ -291,7 +291,7 @@ async function readForm(request: FastifyRequest): Promise<FormFields> {
   const bytes = bytesOf(request);
   if (!type.startsWith('multipart/form-data')) return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
   const sent = new Response(new Uint8Array(bytes), { headers: { 'content-type': type } });
-  // Of one that was cut off nothing is taken: it has no token either.
+  // Nothing is taken of a form that was cut off: it has no token either.
   const form = await sent.formData().catch(() => new FormData());
   const entries = [...form.entries()].map(async ([name, value]) =>
     typeof value === 'string'

@@ -7,7 +7,7 @@ const EXAMPLE = 'postgres://user:password@host:5432/database, with % : @ / in a 
 const KNOWN = new Set(['sslmode', 'sslrootcert', 'host']);
 
 /**
- * Of `postgres://user:password@host:port/database`, with `?host=/directory` for a socket. Beyond this machine the connection is
+ * Reads `postgres://user:password@host:port/database`, with `?host=/directory` for a socket. Beyond this machine the connection is
  * encrypted, and the server's certificate must be for its host (`sslmode=verify-full`): the bodies of requests are on it.
  */
 export async function parseDatabaseUrl(text: string): Promise<PoolConfig> {

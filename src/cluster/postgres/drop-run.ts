@@ -22,7 +22,7 @@ export async function dropRun(
   }
 }
 
-/** The same without being its leader, which must be gone. Returns how many rows are in doubt now. `onWaiting` as in `dropRun`. */
+/** Drops a run whose leader is gone. Returns how many rows are in doubt now. `onWaiting` as in `dropRun`. */
 export async function dropNamedRun(
   database: Database,
   run: string,

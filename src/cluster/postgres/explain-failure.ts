@@ -58,7 +58,7 @@ const REFUSED: readonly Refusal[] = [
     hint: 'Look for default_transaction_isolation of the server, the database and the role, and reset it.',
   },
   {
-    // Of `pg`, without a code.
+    // An error of `pg`, which has no code.
     is: /^ The server does not support SSL connections/,
     code: 'bad-credentials',
     what: 'it has no TLS',
@@ -66,7 +66,7 @@ const REFUSED: readonly Refusal[] = [
     mayPass: true,
   },
   {
-    // Of Node, where it refuses a certificate.
+    // Errors of Node, where it refuses a certificate.
     is: /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/,
     code: 'bad-credentials',
     what: 'its TLS certificate is not accepted (CODE)',
@@ -85,7 +85,7 @@ export interface FailedDatabase {
   readonly awaitsPassword: boolean;
 }
 
-/** Of whatever `pg` threw. No message of it has a value or a password. */
+/** Explains whatever `pg` threw. No message of it has a value or a password. */
 export function explainFailure(error: unknown, { name, user, wasReached, awaitsPassword }: FailedDatabase): Error {
   if (error instanceof UserError || error instanceof StoreLost) return error;
   const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string };

@@ -138,13 +138,13 @@ function storeOver(database: Database): Store {
 /** No request: there is nothing to claim. */
 type ClaimedRow = Omit<ClaimedPart, 'nonce'> & { readonly isOpen: boolean; readonly nonce: string | null };
 
-/** No result: its worker was lost. */
+/** An end as the database has it; without a result, its worker was lost. */
 type EndedRow = Omit<EndedAttempt, 'result'> & {
   readonly outcome: PartResult['kind'];
   readonly result: PartResult | null;
 };
 
-/** Of a lost one what `endInFlight` says of a request whose process has died. */
+/** Gives an attempt whose worker was lost the result that `endInFlight` gives to a request whose process has died. */
 function toEnded({ outcome, result, ...ended }: EndedRow): EndedAttempt {
   if (result !== null) return { ...ended, result };
   return outcome === 'again'

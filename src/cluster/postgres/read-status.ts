@@ -18,15 +18,15 @@ export interface ClusterStatus {
     readonly standbys: readonly string[];
     /** The database lacks attempts: its leader refuses to resume it until it is dropped. */
     readonly hasLost: boolean;
-    /** Requests by state: of them, or of their parts. */
+    /** Requests in each state, or parts of requests that were split. */
     readonly open: number;
     readonly claimed: number;
     readonly underWay: number;
-    /** Since the first of those that are open was handed over; null where none is open. */
+    /** How long ago the oldest open request was handed over; null where none is open. */
     readonly oldestOpenSeconds: number | null;
     /** Rows that were handed over and whose outcome no journal has: in doubt if the run is dropped now, or the database lost. */
     readonly rows: number;
-    /** Of requests: what is held of people. */
+    /** How many bodies of requests it holds: those have numbers and texts of people. */
     readonly bodies: number;
     /** Why it is to stop; null where it is not. */
     readonly stop: string | null;
@@ -39,10 +39,10 @@ export interface ClusterStatus {
   }[];
   readonly lanes: readonly {
     readonly lane: string;
-    /** Of its limits; 1 where the service has not asked to slow down. */
+    /** The part of its limits at which it sends; 1 where the service has not asked to slow down. */
     readonly share: number;
     readonly pausedSeconds: number;
-    /** Of its limit, in the last seconds; 1: all of it. */
+    /** The part of its limit that was used in the last seconds; 1: all of it. */
     readonly used: number;
   }[];
   /** How long a call took. */
@@ -52,7 +52,7 @@ export interface ClusterStatus {
 /** A process that stands by says so three times as often. */
 const STANDS_BY_SECONDS = 15;
 
-/** Of a run: what it holds whose outcome no journal has. Of a split request only its halves count. */
+/** SQL: how many rows of a run have an outcome that no journal has, or none. A split request counts by its halves alone. */
 const ROWS_IN_DOUBT = `
   (select coalesce(sum(rows[2]), 0) from volley.part
     where run = r.id and (state in ('open', 'claimed', 'under-way') or (ended is not null and outcome = 'settled')))`;

@@ -18,7 +18,7 @@ export class CampaignDesk extends Desk {
   /** A campaign is on the sandbox or live for good: what is sent for real is a copy. */
   async makeLive(asked: JobRequest): Promise<PageAnswer> {
     const { campaign, job } = asked;
-    // Of a job that cannot be read its page says so.
+    // Where a job cannot be read, its page says so.
     if (!job.isSandbox || !job.isReadable) return { to: `/c/${asked.name}` };
     const { written, faults } = await this.campaigns.readAccount();
     if (faults.length > 0) {

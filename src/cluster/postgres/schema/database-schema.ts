@@ -6,10 +6,10 @@ import { LIFE_FUNCTIONS } from './life-functions.js';
 import { TABLES } from './tables.js';
 import { WORKER_FUNCTIONS } from './worker-functions.js';
 
-/** One more with each change of what is released, also of functions alone: older builds must refuse it. */
+/** Goes up with each change of what is released, even of functions alone: older builds must refuse it. */
 export const SCHEMA_VERSION = 1;
 
-/** Of the features that the functions use. */
+/** The oldest server with all features that the functions use. */
 const LEAST_SERVER = 14;
 
 /** In one call, which is one transaction; of two at once one waits, and finds it done. Functions are replaced each time. */

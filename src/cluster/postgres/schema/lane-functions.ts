@@ -1,18 +1,18 @@
 import { PERIOD_MS } from '../../../throttle/sliding-second.js';
 import { NOW_MS, SETTINGS } from './life-functions.js';
 
-/** Of a store that answers at once. */
+/** How far turns are booked ahead in a store that answers at once. */
 export const HORIZON_MS = 150;
-/** Three ways there and back, of which the slack is one: the reply, the intent, and the next call. */
+/** How much farther for each millisecond of slack: three ways there and back, of which the slack is one: reply, intent, next call. */
 export const HORIZON_PER_SLACK = 3;
-/** Milliseconds a millisecond. */
+/** How fast the slack shrinks: milliseconds a millisecond. */
 export const SHRINKING = 0.005;
 /** The line is no longer than this, or one turn: who waits in it may have died, and its turns must not be lost. */
 export const MAX_LINE_MS = 250;
 /** A last booking so far ahead, without a pause, is none of this clock. */
 export const SET_BACK_MS = 60_000;
 export const RECOVERY_PER_SECOND = 0.05;
-/** Over which the use of a lane is counted, for people: what is older by this counts a third. */
+/** The span over which the use of a lane is counted, for people: what is older by this counts a third. */
 export const USED_SPAN_MS = 5_000;
 /** SQL: which part of what was used counts so many milliseconds later. */
 export const remaining = (passedMs: string) => `exp(-least(greatest((${passedMs}) / ${USED_SPAN_MS}, 0), 50))`;
