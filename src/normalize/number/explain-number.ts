@@ -154,7 +154,7 @@ const PLACEHOLDERS = new Set(
   ),
 );
 const LETTERS_LIKE_DIGITS = /[oOlI\u041E\u043E]/;
-const SEPARATORS = /[/\uFF0F,;|&\n\r]|\b(?:or|and|und|oder|et|ou)\b/i;
+const SEPARATORS = /[/\uFF0F,;|&\n\r]|:::|\b(?:or|and|und|oder|et|ou)\b/i;
 const EXTENSION = /^(.*\d[^\da-z]*?)(?:;\s*ext=|\be?xt(?:ension|n)?\b\.?:?|\bint\.?|x|#|~|,)\s*(\d{1,9})#?$/i;
 
 /** Explains a fault in how a number is written; undefined when only its digits or its country can be at fault. */
