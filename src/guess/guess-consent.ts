@@ -23,11 +23,11 @@ const OF_PHONES = /\b(sms|text|texts|mobile|phone|whatsapp|messages?)\b/;
 const OF_MAILS = /\be ?mails?\b/;
 
 const YES =
-  'yes, y, true, 1, x, ja, j, oui, o, sí, s, sim, sì, si, tak, subscribed, confirmed, opted in, opted-in, opted_in, opt-in, optin, in, granted, given, agreed, accepted, allowed, active, enabled, checked, on, wahr, vrai, verdadero, verdadeiro, vero, ya, iya, có, ใช่, ยินยอม, 是, 同意, 已同意, はい, 承諾, 네, 예'.split(
+  'yes, y, true, 1, x, ja, j, oui, o, sí, s, sim, sì, si, tak, subscribed, confirmed, opted in, opted-in, opted_in, opt-in, optin, in, granted, given, agreed, accepted, allowed, active, enabled, checked, marketing contact, on, wahr, vrai, verdadero, verdadeiro, vero, ya, iya, có, ใช่, ยินยอม, 是, 同意, 已同意, はい, 承諾, 네, 예'.split(
     ', ',
   );
 const NO =
-  'no, n, false, 0, nein, non, não, nee, nie, off, falsch, faux, falso, tidak, không, ไม่, 否, いいえ, 아니요, never, none, disabled, unchecked, unsubscribed, not subscribed, not_subscribed, never subscribed, never_subscribed, opted out, opted-out, opted_out, pending, denied, declined, revoked'.split(
+  'no, n, false, 0, nein, non, não, nee, nie, off, falsch, faux, falso, tidak, không, ไม่, 否, いいえ, 아니요, never, none, disabled, unchecked, unsubscribed, not subscribed, not_subscribed, never subscribed, never_subscribed, opted out, opted-out, opted_out, non-marketing contact, pending, denied, declined, revoked'.split(
     ', ',
   );
 

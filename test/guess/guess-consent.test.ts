@@ -27,6 +27,14 @@ test('a column of refusals allows those who said no, or nothing', () => {
   ]);
 });
 
+test('HubSpot says who is a contact of marketing', () => {
+  const status = (index: number) => (index < 4 ? 'Non-marketing contact' : 'Marketing contact');
+
+  expect(consentOf(aColumn('Marketing contact status', 10, status))).toMatchObject([
+    { value: 'marketing contact', rows: 6 },
+  ]);
+});
+
 test('a column of times or notes is not one of consent, whatever its name', () => {
   expect(consentOf(aColumn('OPTIN_TIME', 10, () => '2026-01-01 03:04:05'))).toEqual([]);
 });
