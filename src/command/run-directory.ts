@@ -6,6 +6,7 @@ import { DEFAULT_OUTPUT } from '../job/schema/written-job.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE, RUN_FILE, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { assertOwnName, assertOwnPlace, readRunFile } from '../plan/format/run-record.js';
+import { assertJournalKept } from '../registry/find-faults.js';
 import { refusePruned } from '../registry/registry-state.js';
 import { readSummary, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
@@ -116,7 +117,10 @@ async function openRun(
     );
   }
   // The memory checks an adoption again under the lock.
-  if (adoptedBy === undefined) await assertOwnPlace(files, directory);
+  if (adoptedBy === undefined) {
+    await assertOwnPlace(files, directory);
+    await assertJournalKept(files, directory);
+  }
   const { plan: tested = null } = plan.testOf ?? {};
   return { directory, plan, testedRun: tested === null ? undefined : directories.of(tested), jobFile: undefined };
 }

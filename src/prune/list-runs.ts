@@ -3,6 +3,7 @@ import type { Balance } from '../domain/row.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, PLAN_FILE, readPlan, type TestOf } from '../plan/format/plan-file.js';
 import { readApprovals } from '../registry/approvals.js';
+import { assertJournalKept } from '../registry/find-faults.js';
 import { readRunDirectories } from '../registry/open-registry.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import { balanceOfRun } from '../report/row-balance.js';
@@ -100,6 +101,7 @@ async function readFacts(
   directory: string,
   { registry, isRunning }: { registry: RegistryState; isRunning: boolean },
 ): Promise<Partial<ListedRun>> {
+  await assertJournalKept(files, directory);
   const plan = await readPlan(files, directory);
   const { required, count } = await readApprovals(files, { directory, plan }, registry);
   const about = {

@@ -77,7 +77,7 @@ async function readRuns(registry: Registry, { files, clock }: Ports): Promise<Pr
     const { begun, ended, abandoned } = registry.state.recordOf(plan.id);
     const isWritten = ended?.state === 'finished' && (await isReported(files, { directory }));
     // An abandoned run never sends the rest: it goes with its rows.
-    const unfinished = abandoned === undefined ? explainUnfinished(state, isWritten) : undefined;
+    const unfinished = abandoned === undefined ? explainUnfinished(state, begun !== undefined, isWritten) : undefined;
     // Nobody waits for the end of a test that was cut short, or never begun.
     const cutMs = begun?.at ?? (await files.stat(join(directory, PLAN_FILE)))?.modifiedMs;
     const endMs = abandoned?.at ?? (Date.parse(ended?.endedAt ?? '') || (plan.testOf && cutMs));
@@ -155,8 +155,8 @@ function chooseRuns(runs: readonly PrunableRun[], { beforeMs, keepLast }: PruneC
   return { chosen, skipped, kept };
 }
 
-function explainUnfinished(state: RunStatus, isWritten: boolean): string | undefined {
-  if (state === 'planned') return 'it was never applied';
+function explainUnfinished(state: RunStatus, isBegun: boolean, isWritten: boolean): string | undefined {
+  if (state === 'planned') return isBegun ? 'its journal is gone' : 'it was never applied';
   if (state !== 'finished') return 'it has not come to its end';
   return isWritten ? undefined : 'its outputs are not written: run the job once more';
 }

@@ -1,8 +1,9 @@
-import { join } from 'node:path';
-import { UserError } from '../domain/errors.js';
+import { dirname, join } from 'node:path';
+import { quoteWord, UserError } from '../domain/errors.js';
 import { journalKeyOf } from '../journal/writer.js';
 import { JOURNAL_FILE, PLAN_FILE } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
+import { readRunFile } from '../plan/format/run-record.js';
 import { readSealed, sha256Of } from '../plan/format/sealed-json.js';
 import type { Files } from '../storage/files.js';
 import { coalesce } from '../storage/group-commit.js';
@@ -74,11 +75,28 @@ export async function findRunFaults(
     faults.push({ where: path, message: 'it is a copy of the file that the run wrote' });
   }
   const known = Math.max(ended?.journalBytes ?? 0, lock.known(journalKeyOf(plan)) ?? 0);
-  if (own.bytes < known) {
-    const message = `it has ${own.bytes} bytes, and had ${known}: an older copy was put in its place, or its end is cut off`;
-    faults.push({ where: path, message });
-  }
+  if (own.bytes < known) faults.push({ where: path, message: `it ${sayCut(own.bytes, known)}` });
   return faults;
+}
+
+function sayCut(bytes: number, known: number): string {
+  return `has ${bytes} bytes, and had ${known}: an older copy was put in its place, or its end is cut off`;
+}
+
+/**
+ * Refuses, with 'registry-mismatch', to say anything of a run whose journal is gone or cut off: what it sent would count as not sent. Needs
+ * no lock, and so knows the length of a run that came to its end alone.
+ */
+export async function assertJournalKept(files: Files, directory: string): Promise<void> {
+  const { journal, ended } = (await readRunFile(files, directory))?.record ?? {};
+  if (journal === undefined) return;
+  const { bytes } = (await files.stat(join(directory, JOURNAL_FILE))) ?? {};
+  const known = ended?.journalBytes ?? 0;
+  if (bytes !== undefined && bytes >= known) return;
+  const so = bytes === undefined ? 'is gone' : sayCut(bytes, known);
+  throw new UserError('registry-mismatch', `Cannot use ${directory}: its ${JOURNAL_FILE} ${so}`, {
+    hint: 'Put the run back from a backup that is as new as the run, or remove its directory: what it took stays known, and new files of the job are sent without it.',
+  });
 }
 
 function timeOf(ms: number): string {
@@ -112,7 +130,9 @@ export function watchJournal(files: Files, path: string, lock: Lock): Lock {
       throw new UserError(
         'registry-mismatch',
         `Cannot continue: ${path} was ${now === undefined ? 'removed' : 'replaced'} while the run wrote to it`,
-        { hint: 'Nothing more was sent. Put it back from a backup, and see `volley status`.' },
+        {
+          hint: `Nothing more was sent. Put it back from a backup, then look: \`volley status ${quoteWord(dirname(path))}\``,
+        },
       );
     }),
   };

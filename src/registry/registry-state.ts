@@ -1,4 +1,4 @@
-import { type Problem, UserError } from '../domain/errors.js';
+import { type Problem, quoteWord, UserError } from '../domain/errors.js';
 import { remember } from '../domain/is-object.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import { digestsOf, type Plan } from '../plan/format/plan-file.js';
@@ -146,11 +146,11 @@ export function refusePruned(directory: string, { plan, pruned }: { plan: string
 }
 
 /** Refuses to send a plan that a person let go. */
-export function assertNotAbandoned({ plan, abandoned }: RunRecord): void {
+export function assertNotAbandoned({ plan, abandoned }: RunRecord, directory: string): void {
   if (abandoned === undefined) return;
   const so = `it was abandoned ${describeAct(abandoned)}, and never sends again`;
   throw new UserError('bad-plan', `Cannot apply run ${plan}: ${so}`, {
-    hint: '`volley status` and its directory show what it sent, and what sends the rest.',
+    hint: `What it sent, and what sends the rest: \`volley status ${quoteWord(directory)}\``,
   });
 }
 

@@ -97,7 +97,7 @@ export class Registry {
 
   /** Refuses to begin an abandoned plan, and one whose files another run took after it was made. */
   assertNotTaken(plan: Plan): void {
-    assertNotAbandoned(this.state.recordOf(plan.id));
+    assertNotAbandoned(this.state.recordOf(plan.id), this.directories.of(plan.id));
     const problems = listTakenFiles(this.state, plan);
     if (problems.length === 0) return;
     throw new UserError('plan-mismatch', `Cannot apply plan ${plan.id}: its files would be sent twice`, {

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { UserError } from '../domain/errors.js';
+import { quoteWord, UserError } from '../domain/errors.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
 import type { Job } from '../job/job.js';
 import { type JournalEntry, PERSON } from '../journal/entry-format.js';
@@ -82,7 +82,7 @@ async function retryRows(
     throw new UserError('bad-plan', `Cannot retry rows of ${directory}: its plan was never applied`, {
       hint: registry.state.isAbandoned(plan.id)
         ? 'It was abandoned, and had taken nothing: the next `volley run` plans its files anew.'
-        : 'Send it with `volley apply`.',
+        : `Send it, or see why it has nothing to send: \`volley apply ${quoteWord(directory)}\``,
     });
   }
   if (choice.only === 'unprocessed' && !registry.state.isAbandoned(plan.id))

@@ -1,4 +1,4 @@
-import { UserError } from '../domain/errors.js';
+import { quoteWord, UserError } from '../domain/errors.js';
 import type { RunState } from '../journal/replay.js';
 import type { Act } from '../plan/format/run-record.js';
 import { appendToRun, endInFlight } from '../registry/append-to-run.js';
@@ -41,7 +41,7 @@ export async function assertUnfinished({ directory, plan }: OwnedRun, { files }:
   const { state } = await readRunRows(files, { directory, plan });
   if (!state.isFinished) return state;
   throw new UserError('bad-plan', `Cannot abandon run ${plan.id}: it is finished, so nothing of it is left to send`, {
-    hint: 'Messages that wait at the service for their time: volley cancel. Its rows on this disk: volley prune.',
+    hint: `To take back messages that wait at the service for their time: \`volley cancel ${quoteWord(directory)}\``,
   });
 }
 

@@ -5,7 +5,7 @@ import { nameActor, namePerson } from '../command/env.js';
 import { openRunDirectory } from '../command/run-directory.js';
 import { formatNextStep } from '../command/screen.js';
 import { withRun } from '../command/with-job.js';
-import { UserError } from '../domain/errors.js';
+import { quoteWord, UserError } from '../domain/errors.js';
 import { foldPerson } from '../job/schema/approvers.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { type Approvals, findApprover, readApprovals, signApproval } from '../registry/approvals.js';
@@ -31,9 +31,9 @@ export const approve = defineVerb({
     const approvals = await withRun(context, { directory, plan }, async (run) => {
       const { registry } = run;
       const record = registry.state.recordOf(plan.id);
-      assertNotAbandoned(record);
+      assertNotAbandoned(record, directory);
       const before = await readApprovals(env.files, run, registry.state);
-      await assertWaits(run, before, context);
+      await assertWaits({ directory, plan }, before, context);
       if (confirm.toLowerCase() !== before.planSha256) throw refuseDigest(directory, confirm, before);
       const key = await readKey(plan, keyFile, context);
       const name = nameApprover(plan, key, context);
@@ -64,7 +64,10 @@ async function assertWaits(
   const refuse = (so: string, hint: string) =>
     new UserError('bad-plan', `Cannot approve plan ${run.plan.id}: ${so}`, { hint });
   if (required === 0)
-    throw refuse('it asks for no approval, expected guards.requireApproval', 'Send it with `volley apply`.');
+    throw refuse(
+      'it asks for no approval, expected guards.requireApproval',
+      `Send it: \`volley apply ${quoteWord(run.directory)}\``,
+    );
   const { state } = await readRunRows(files, run);
   if (state.isFinished) throw refuse('it is finished, expected a plan', 'There is nothing left to send.');
 }

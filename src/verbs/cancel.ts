@@ -168,7 +168,7 @@ async function takeBack(
   const { state } = await readRunRows(files, { directory, plan });
   if (state.firstOpen === undefined) {
     throw new UserError('bad-plan', `Cannot cancel ${directory}: its plan was never applied`, {
-      hint: 'Nothing of it was sent. To let it go: `volley abandon` with its directory.',
+      hint: `Nothing of it was sent. To let it go: \`volley abandon ${quoteWord(directory)}\``,
     });
   }
   const createLane = await env.loadLane();

@@ -6,7 +6,7 @@ import { type SendingJob, withSending } from '../command/send-job.js';
 import { endSoon } from '../command/signals.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { countOf } from '../domain/count-of.js';
-import { UserError } from '../domain/errors.js';
+import { quoteWord, UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { MAX_TEST_NUMBERS } from '../job/schema/written-job.js';
 import { splitNumbers } from '../normalize/number/number.js';
@@ -51,7 +51,7 @@ export const test = defineVerb({
       throw new UserError(
         'bad-plan',
         `Cannot test ${run.directory}: it is a test itself, expected a run or a job file`,
-        { hint: 'To resume it: `volley apply` with its directory.' },
+        { hint: `To resume it: \`volley apply ${quoteWord(run.directory)}\`` },
       );
     }
     const directory = run === undefined ? jobDirectoryOf(job) : dirname(run.directory);

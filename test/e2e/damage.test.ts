@@ -63,6 +63,29 @@ test.each(oneIn(2, [1, 3]))(
   },
 );
 
+const LOSSES: readonly (readonly [string, (text: string) => string | undefined, string])[] = [
+  ['is gone', () => undefined, 'journal.ndjson is gone'],
+  ['lost its last line', (text) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1), 'its end is cut off'],
+];
+
+test.each(oneIn(2, LOSSES))(
+  'a run whose journal %s is not described as one that sent less, and its outputs stay',
+  async (_, change, why) => {
+    const { workspace, directory } = await aStoppedRun();
+    const journal = `${directory}/journal.ndjson`;
+    const text = change(workspace.read(journal));
+    if (text === undefined) rmSync(workspace.path(journal));
+    else workspace.write(journal, text);
+
+    const commands = ['status', 'report', 'proof', 'preview'].map((verb) => (run: string) => [verb, run]);
+    await expectRefusedByAll(workspace, [why, 'Put the run back'], commands);
+    const { runs } = await workspace.told('runs', 'job.yaml');
+    expect(runs).toMatchObject([{ state: 'unreadable', problem: expect.stringContaining(why) }]);
+    const { skipped } = await workspace.told('prune', 'job.yaml', '--older-than', '0h', '--adopt');
+    expect(JSON.stringify(skipped)).not.toContain('never applied');
+  },
+);
+
 /** What may happen to a file on a disk, or by a careless hand. */
 const DAMAGES: readonly (readonly [string, (text: string) => string | undefined])[] = [
   ['has another digit', (text) => text.replace(/(?<=\d)\d/, (digit) => String((Number(digit) + 1) % 10))],

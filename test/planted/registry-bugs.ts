@@ -67,11 +67,18 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'a journal that was cut is not noticed',
     file: 'src/registry/find-faults.ts',
-    find: '  if (own.bytes < known) {',
-    replace: '  if (own.bytes < 0 * known) {',
+    find: '  if (own.bytes < known) faults.push',
+    replace: '  if (own.bytes < 0 * known) faults.push',
     tests: ['test/e2e/one-memory.test.ts'],
     title:
       'a directory that is not as volley left it is refused where the journal alone was put back, made while a run sent that came to its end since',
+  },
+  {
+    name: 'a run whose journal is gone is described as one that sent nothing',
+    file: 'src/command/run-directory.ts',
+    find: '    await assertJournalKept(files, directory);\n',
+    replace: '',
+    tests: ['test/e2e/damage.test.ts'],
   },
   {
     name: 'a damaged memory is passed over as if there had been none',
