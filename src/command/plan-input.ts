@@ -20,6 +20,7 @@ import { findSameNight, noonOf } from '../registry/same-night.js';
 import { listOthersWaiting } from '../registry/waiting-messages.js';
 import { warnOfList } from '../report/account.js';
 import { assertOwned } from '../retry/assert-owned.js';
+import { needsReceipts } from '../run/send/sending-stages.js';
 import type { Files } from '../storage/files.js';
 import { listFileNotices, listLeftOut } from '../texts/file-notices.js';
 import type { Context } from './context.js';
@@ -161,17 +162,23 @@ function logNotices(steps: Plan['steps'], { log, screen, terminal }: Context): v
   for (const { warning } of steps.flatMap(({ funnel = [] }) => funnel)) if (warning !== undefined) log.warn(warning);
 }
 
-/** What a job says and does not do: a text names a word such as STOP, though no list has who answered it; codes leave outside of a window; and a TZ of the machine that is none. */
+/**
+ * What a job says and does not do: a text names a word such as STOP, though no list has who answered it; codes leave outside of a window; a
+ * stage waits for receipts that nobody asks for; and a TZ of the machine that is none.
+ */
 export function warnOfJob({ steps }: Job, TZ: string | undefined): string[] {
   const hasWindow = steps.some((step) => step.kind === 'sms' && step.window !== undefined);
   const ofZone = warnOfZone(TZ);
   const ofSteps = steps.flatMap((step, index) => {
     if (hasWindow && step.kind === 'verification.start')
       return [`step ${index + 1} (${step.kind}): a window holds SMS only; one-time codes leave at any hour`];
-    const word = step.kind === 'sms' && step.suppress === undefined ? findOptOutWord(step.template.text) : undefined;
-    if (word === undefined) return [];
+    if (step.kind !== 'sms') return [];
+    const isUnheard = step.dlrCallbackUrl === undefined && step.ramp?.some(needsReceipts) === true;
+    const unheard = `step ${index + 1} (sms): a stage of its ramp passes by receipts alone, and service.dlrCallbackUrl is missing: if the account has no address for them either, the run stops after that stage`;
+    const word = step.suppress === undefined ? findOptOutWord(step.template.text) : undefined;
     const what = `step ${index + 1} (sms): its text names ${word}, and no list has who answers so`;
-    return [`${what}: they are written to all the same. Name one with optOuts; volley listen --opt-outs writes it`];
+    const unlisted = `${what}: they are written to all the same. Name one with optOuts; volley listen --opt-outs writes it`;
+    return [...(isUnheard ? [unheard] : []), ...(word === undefined ? [] : [unlisted])];
   });
   return ofZone === undefined ? ofSteps : [ofZone, ...ofSteps];
 }

@@ -143,3 +143,20 @@ test('what a run that was stopped in its sample has not sent goes to no other pl
   expect(workspace.plans()).toHaveLength(1);
   await expectSentOnceLetGo(workspace, run, 40);
 });
+
+test.each([
+  ['a stage that needs receipts, and no address for them', true, { needReceiptsPercent: 50 }, {}],
+  ['a stage that looks at none', false, {}, {}],
+  [
+    'a stage that looks at receipts, and an address for them',
+    false,
+    { stopAbove: { undeliveredPercent: 5 } },
+    { dlrCallbackUrl: 'http://127.0.0.1:9/' },
+  ],
+])('plan and check warn of a job with %s: %o', async (_what, isSaid, stage, service) => {
+  const ramp = [{ share: '20%', pause: '1m', ...stage }];
+  const workspace = await aJobFor(people(10), { service: { sandbox: true, ...service }, steps: [anSmsStep({ ramp })] });
+  const said = 'step 1 (sms): a stage of its ramp passes by receipts alone';
+  expect((await workspace.volley('plan', 'job.yaml')).stderr.includes(said)).toBe(isSaid);
+  expect((await workspace.volley('check', 'job.yaml')).stdout.includes(said)).toBe(isSaid);
+});
