@@ -129,7 +129,6 @@ export const ACTION_CODES = {
   'not-as-expected': words('the campaign has another status', 'check it'),
   'impossible-change': words('the campaign does not allow the change', 'check it'),
   'not-sent': words('the run was stopping'),
-  'unknown-figure': words('the text names no figure of a run', 'correct the text'),
 } as const;
 
 const LATER = 'volley retry, later';

@@ -1,8 +1,8 @@
 import { ACTION_KINDS } from '../domain/areas.js';
 import { cellsOf } from '../domain/bytes/row-writer.js';
 import { TextBuffer } from '../domain/bytes/text-buffer.js';
+import { InternalError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
-import type { ActionCode } from '../domain/row-codes.js';
 import type { ChatStep } from '../job/job.js';
 import { CHAT_FIGURES, type ChatFigure } from '../job/schema/steps/chat.js';
 import { Columns } from '../normalize/columns.js';
@@ -35,11 +35,9 @@ export function renderFigures(text: string, figures: RunFigures) {
   const cells = listFigures(figures);
   const columns = new Columns(CHAT_FIGURES);
   const bound = parseTemplate(text).bind(columns);
-  if (columns.problems.length > 0) {
-    const reason = columns.problems.map(({ message }) => message).join('; ');
-    const code: ActionCode = 'unknown-figure';
-    return { ok: false, code, reason } as const;
-  }
+  // Invariant: the job file names no figure that there is not.
+  const [problem] = columns.problems;
+  if (problem !== undefined) throw new InternalError('unexpected', problem.message);
   return bound.render(cellsOf(CHAT_FIGURES.map((name) => cells[name])), new TextBuffer());
 }
 

@@ -58,9 +58,9 @@ describe('chat step', () => {
     expect(told).toEqual(['begin', ['post a chat message', { messageRaw: '7', room: 'Ops' }]]);
   });
 
-  it('posts nothing where its text cannot be filled', async () => {
+  it('posts nothing where its text names a figure that no job file may name', async () => {
     const { context, told } = anActionContext([]);
-    expect(await chatKind.perform(aStep({ text: '{{ nobody }}' }), context)).toMatchObject({ status: 'rejected' });
+    await expect(chatKind.perform(aStep({ text: '{{ nobody }}' }), context)).rejects.toThrow('nobody');
     expect(told).toEqual([]);
   });
 
