@@ -62,7 +62,10 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
       return words(detail, 'correct the job where this is not as it should be');
     case 'request-refused':
       if (detail.includes(`(${ABOUT} service.`))
-        return ofAddress(detail, 'fix that in the job, or have it fixed at the service');
+        return {
+          ...words(detail, 'fix that in the job, or have it fixed at the service'),
+          orElse: ', or says how to go on',
+        };
       return words(detail, 'fix that in the job, and plan the rest with it', false);
     case 'abandoned':
       return words(`it was abandoned ${detail}`, 'plan the rows that it did not send', false);

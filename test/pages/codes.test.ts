@@ -39,7 +39,12 @@ test('the reference documents every code of a row and of a step, and none that d
 });
 
 test('the reference documents every error code of a command, once, with what it means and the exit code that it has', () => {
-  const meanings = { ...USER_ERRORS, ...INTERNAL_ERRORS, ...SERVICE_ERRORS, 'not-loaded': 'a part of Volley could not' };
+  const meanings = {
+    ...USER_ERRORS,
+    ...INTERNAL_ERRORS,
+    ...SERVICE_ERRORS,
+    'not-loaded': 'a part of Volley could not',
+  };
   const rows = rowsUnder('Error codes').filter(([code = '']) => code.startsWith('`'));
   const documented = new Map(
     rows.map(([code = '', exit = '', meaning = '']) => [listNames(code)[0], { exit, meaning }]),
