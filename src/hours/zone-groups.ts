@@ -49,11 +49,15 @@ export interface Opening {
   readonly zone: string;
 }
 
-/** `27 November 2026 at 01:00 UTC (27 November 2026 at 09:00 Asia/Singapore), for SG` */
+/** `27 November 2026 at 01:00 UTC (27 November 2026 at 09:00 Asia/Singapore)` */
+export function formatOpening(atMs: number, zone: string): string {
+  const utc = formatTime({ at: new Date(atMs).toISOString() });
+  return zone === 'UTC' ? utc : `${utc} (${formatZoned(atMs, zone)})`;
+}
+
+/** `it opens next on 27 November 2026 at 01:00 UTC (27 November 2026 at 09:00 Asia/Singapore), for SG` */
 export function describeOpening(opening: Opening | undefined): string {
   if (opening === undefined) return 'it does not open in 14 days';
   const { group, atMs, zone } = opening;
-  const utc = formatTime({ at: new Date(atMs).toISOString() });
-  const local = zone === 'UTC' ? '' : ` (${formatZoned(atMs, zone)})`;
-  return `it opens next on ${utc}${local}${group === zone ? '' : `, for ${group}`}`;
+  return `it opens next on ${formatOpening(atMs, zone)}${group === zone ? '' : `, for ${group}`}`;
 }

@@ -55,8 +55,10 @@ export function listHeld({ steps }: Pick<Job, 'steps'>, nowMs: number) {
 
 /** How far ahead a time is, for people: `in 14 h`. */
 export function formatAhead(moment: StatedTime, nowMs: number): string {
-  const minutes = Math.round((millisecondsOf(moment) - nowMs) / 60_000);
-  if (minutes <= 0) return 'now or past';
+  const aheadMs = millisecondsOf(moment) - nowMs;
+  if (aheadMs <= 0) return 'now or past';
+  const minutes = Math.round(aheadMs / 60_000);
+  if (minutes === 0) return 'in less than a minute';
   if (minutes < 120) return `in ${minutes} min`;
   const hours = Math.round(minutes / 60);
   return hours < 48 ? `in ${hours} h` : `in ${Math.floor(hours / 24)} d ${hours % 24} h`;

@@ -11,10 +11,10 @@ import {
   showPath,
 } from '../command/screen.js';
 import { countOf, format, formatSeconds, listMost, listSaid, sumOf } from '../domain/count-of.js';
-import { formatTime, formatZoned, listLocalTimes } from '../domain/stated-time.js';
+import { formatTime, listLocalTimes } from '../domain/stated-time.js';
 import { widthOf } from '../domain/text.js';
 import { OpeningHours } from '../hours/window.js';
-import { zonesOf } from '../hours/zone-groups.js';
+import { formatOpening, zonesOf } from '../hours/zone-groups.js';
 import { isRowStep, type Job, type RowStep, type SmsStep } from '../job/job.js';
 import { formatAhead } from '../kinds/schedule.js';
 import { maskNumber } from '../normalize/mask.js';
@@ -243,7 +243,7 @@ function listOpenings(
     if (atMs === nowMs) return `${group} is open now`;
     return atMs === undefined
       ? `${group} is closed for 14 days`
-      : `${group} opens ${formatTime({ at: new Date(atMs).toISOString() })} (${formatZoned(atMs, zones[0] ?? 'UTC')})`;
+      : `${group} opens ${formatOpening(atMs, zones[0] ?? 'UTC')}`;
   });
 }
 

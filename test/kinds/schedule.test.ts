@@ -35,6 +35,8 @@ describe('times of a template', () => {
     ['2026-11-23T10:00:00+08:00', 'in 14 h'],
     ['2026-11-22T12:45:00Z', 'in 45 min'],
     ['2026-11-25T15:00:00Z', 'in 3 d 3 h'],
+    ['2026-11-22T12:00:01Z', 'in less than a minute'],
+    ['2026-11-22T12:00:30Z', 'in 1 min'],
     ['2026-11-22T11:00:00Z', 'now or past'],
   ])('%s is %s', (text, words) => {
     expect(formatAhead({ at: text }, NOW)).toBe(words);
