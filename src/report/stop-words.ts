@@ -59,6 +59,9 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
     case 'held':
       return words(detail, 'look at how the stage went', false);
     case 'guard':
+      // A plan keeps its times.
+      if (/^step \d+: template\.(scheduled|expiry), /.test(detail))
+        return words(detail, 'set a later time in the job, and plan the rest with it', false);
       return words(detail, 'correct the job where this is not as it should be');
     case 'request-refused':
       if (detail.includes(`(${ABOUT} service.`))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeRunEnd } from '../../src/command/failure.js';
 import { PLAIN_SCREEN } from '../../src/command/screen.js';
+import { findTimeFault } from '../../src/kinds/schedule.js';
 import { formatSummary } from '../../src/texts/summary-text.js';
 import { aSummary } from './a-summary.js';
 
@@ -53,4 +54,16 @@ describe('the account', () => {
     expect(text.replace(/\s+/g, ' ')).toContain('or says how to go on volley run jobs/sale.yaml ');
     expect(text).not.toContain('volley retry');
   });
+
+  it.each(['scheduled', 'expiry'] as const)(
+    'of a run whose %s passed while it sent says to plan the rest: its plan keeps the time',
+    (key) => {
+      const times = { scheduled: undefined, expiry: undefined, [key]: { at: '2026-11-22T11:00:00Z' } };
+      const fault = findTimeFault(times, Date.parse('2026-11-22T12:00:00Z'));
+      const stop = { reason: 'guard', detail: `step 1: ${fault?.message}` };
+      const text = formatSummary(aSummary({ state: 'stopped', exitCode: 4, stop }), { ...REAL, job: 'jobs/sale.yaml' });
+      expect(text).toContain('--only unprocessed --job jobs/sale.yaml');
+      expect(text).not.toContain('volley run');
+    },
+  );
 });
