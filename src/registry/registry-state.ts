@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { type Problem, quoteWord, UserError } from '../domain/errors.js';
 import { remember } from '../domain/is-object.js';
 import { accountOfKind } from '../plan/format/account-of.js';
@@ -141,7 +142,7 @@ export function listTakenFiles(
 export function refusePruned(directory: string, { plan, pruned }: { plan: string; pruned: Act }): UserError {
   const so = `the rows of run ${plan} were pruned ${describeAct(pruned)}`;
   return new UserError('bad-plan', `Cannot use ${directory}: ${so}`, {
-    hint: 'Its figures are in its summary.json, and in `volley runs`. What it sent stays known: nothing is sent again.',
+    hint: `What it sent stays known: nothing is sent again. Its figures: \`volley runs ${quoteWord(dirname(directory))}\``,
   });
 }
 

@@ -31,7 +31,6 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
   let cli = yargs()
     .scriptName('volley')
     .version(describeProgram())
-    .updateStrings({ 'Implications failed:': 'A flag needs another:' })
     .parserConfiguration({ 'dot-notation': false })
     .usage(
       '$0 <verb>\n\nSends the rows of your files to the service, once each, and accounts for every row; makes single calls too.',
@@ -51,20 +50,30 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
     )
     .wrap(Math.min(120, columns))
     .fail((misuse, error) => {
-      throw misuse === null
-        ? error
-        : refuse(
-            misuse
-              .split(/\n+/)
-              .map((line) => line.trim())
-              .join(' '),
-          );
+      throw misuse === null ? error : refuse(sayMisuse(misuse));
     })
     .parseAsync(args, {}, (_error, _flags, output) => {
       printed = output;
     });
   if (printed !== '') await terminal.writeStdout(`${printed}\n`);
   return exitCode;
+}
+
+/** The parser's own words, in those of all other messages. */
+const MISUSES: readonly (readonly [RegExp, string])[] = [
+  [/^Implications failed: (\S+) -> (\S+)$/, 'Cannot use --$1 alone: it needs --$2'],
+  [/^Arguments (\S+) and (\S+) are mutually exclusive$/, 'Cannot use --$1 together with --$2, expected one of them'],
+  [/^Not enough arguments following: (\S+)$/, 'Cannot use --$1: no value follows it, expected one'],
+  [/^Invalid values: Argument: (\S+), Given: (.*), Choices: (.*)$/, 'Cannot use --$1: it is $2, expected one of $3'],
+  [/^Not enough non-option arguments: got \d+, need at least \d+$/, 'Something is missing behind the verb'],
+];
+
+function sayMisuse(misuse: string): string {
+  const line = misuse.replace(/\s+/g, ' ').trim();
+  const missing = /^Missing required arguments?: (.*)$/.exec(line)?.[1];
+  if (missing !== undefined) return `Flags are missing: --${missing.replaceAll(', ', ', --')}`;
+  const [pattern, words] = MISUSES.find(([pattern]) => pattern.test(line)) ?? [];
+  return pattern === undefined || words === undefined ? line : line.replace(pattern, words);
 }
 
 interface Asked {

@@ -61,7 +61,7 @@ async function findJobs(written: string, files: Files): Promise<string[]> {
   throw new UserError(
     'bad-plan',
     `Cannot list runs of ${written}: ${what}, expected a job file, the directory of a job or its output directory`,
-    { hint: 'Plan or run a job first: volley plan, volley run.' },
+    { hint: 'Name the output directory of your jobs, such as `volley runs out`. A job has runs once it was planned.' },
   );
 }
 
