@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { countOf, format, listNonZero } from '../domain/count-of.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 
@@ -47,13 +48,13 @@ export async function logCounts(
 /** One line for a person. */
 export function describeCounts(counts: ListenCounts): string {
   const { received, written, duplicates, unknown, bad, refused, busy, dropped } = counts;
-  const more = [
-    `${duplicates} duplicates`,
-    `${unknown} of unknown kind`,
-    `${bad} bad bodies`,
-    `${refused} refused`,
-    `${busy} turned away`,
-    `${dropped} connections dropped`,
-  ];
-  return `${received} events received, ${written} written, ${more.join(', ')}`;
+  const more = listNonZero({
+    repeated: duplicates,
+    'of unknown kind': unknown,
+    'with a bad body': bad,
+    refused,
+    'turned away': busy,
+  });
+  if (dropped > 0) more.push(`${countOf(dropped, 'connection')} dropped`);
+  return [`${countOf(received, 'event')} received`, `${format(written)} written`, ...more].join(', ');
 }
