@@ -172,6 +172,6 @@ function listDecisions(
     const command = showCommand(screen, 'settle', run, ...decision);
     const isWaiting = scheduled !== undefined && millisecondsOf(scheduled) > nowMs;
     const when = isWaiting ? ` once ${formatTime(scheduled)} has passed` : '';
-    return `Decide yourself${when}, for all ${format(inDoubt)} in doubt${of} (sent or not-sent): ${command}`;
+    return `Decide yourself${when}, for the ${format(inDoubt)} in doubt${of} (sent or not-sent): ${command}`;
   });
 }

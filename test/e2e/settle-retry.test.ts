@@ -112,7 +112,7 @@ describe('a decision is advised only where settle takes it', () => {
     const { directory } = (await workspace.run()).summary;
     expect((await workspace.settle(directory, 'sent', 10)).code).toBe(2);
     expect(await readAdvice(workspace)).toMatch(
-      /^Decide yourself once \d+ \w+ \d{4} at \d\d:\d\d UTC has passed, for all 10 in doubt \(sent or not-sent\): /,
+      /^Decide yourself once \d+ \w+ \d{4} at \d\d:\d\d UTC has passed, for the 10 in doubt \(sent or not-sent\): /,
     );
   });
 
