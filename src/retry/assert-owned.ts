@@ -75,7 +75,13 @@ async function assertFree(rows: JobRows, run: PlanAt): Promise<void> {
     const { where, rows: count } = problems.get(found) ?? { where: place, rows: 0 };
     problems.set(found, { where, rows: count + 1 });
   };
-  const own = await readOwnRows(rows, run, add);
+  // Those that no command omits.
+  let isByHand = false;
+  const addByHand = (found: string, place: string) => {
+    add(found, place);
+    isByHand = true;
+  };
+  const own = await readOwnRows(rows, run, addByHand);
   for await (const { step, id, row, index } of readRowsOfOthers(rows.files, run)) {
     // What the plan itself refused is not sent.
     if (index === -1) continue;
@@ -83,15 +89,17 @@ async function assertFree(rows: JobRows, run: PlanAt): Promise<void> {
     const twin =
       row.state === 'planned' ? owners.refuseTwin(step.number, formatRowId(id), row.facts[0] ?? '') : undefined;
     const copy = step.inputs[own.get({ file: `${step.number} ${rows.digestOf(id.file)}`, row: id.row }) ?? -1]?.file;
-    const found =
-      reasonOf(refusal ?? twin) ??
-      (copy && `it stands in ${copy} too, and can be sent from there now: remove one of them`);
-    if (found !== undefined) add(found, `${step.inputs[row.file]?.file}:${row.line}`);
+    const found = reasonOf(refusal ?? twin);
+    const place = `${step.inputs[row.file]?.file}:${row.line}`;
+    if (found !== undefined) add(found, place);
+    else if (copy) addByHand(`it stands in ${copy} too, and can be sent from there now: remove one of them`, place);
   }
   if (problems.size === 0) return;
   const command = plan.retryOf === undefined ? 'volley plan` or `volley run' : 'volley retry';
   throw new UserError('plan-mismatch', `Cannot apply plan ${plan.id}: rows of it would be sent twice`, {
-    hint: `Run the \`${command}\` that made it again: it omits them.`,
+    hint: isByHand
+      ? 'Nothing was sent. Remove from the files what is named above, then run the same command again.'
+      : `Run the \`${command}\` that made it again: it omits them.`,
     problems: [...problems].map(([message, { where, rows }]) => {
       return { where, message: rows === 1 ? message : `${message}; the same holds for ${rows - 1} more` };
     }),

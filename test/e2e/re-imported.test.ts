@@ -241,6 +241,8 @@ describe.concurrent('a row that a draft refused, of a file that a run read in an
     workspace.change(IN_SINGAPORE);
     const { code, stderr } = await workspace.run();
     expect([code, stderr]).toEqual([2, expect.stringMatching(/in\/a\.csv:5: plan .* has claimed the row/)]);
+    expect(stderr).toContain('Remove from the files what is named above');
+    expect(stderr).not.toContain('it omits them');
     workspace.write('in/a.csv', people(3));
     expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 3 });
     expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(19)]);
