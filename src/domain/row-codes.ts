@@ -57,7 +57,7 @@ export const REJECTION_CODES = {
   'too-many-attributes': words('more than 50 attributes', 'map fewer columns'),
   'bad-group': words('not the ids of groups', 'write 1042; 1043'),
   'too-many-groups': words('more than 10 groups', 'name fewer'),
-  'bad-id': words('the _rowId is not as Volley wrote it', 'put it back'),
+  'bad-id': words('the _rowId names no row to send', 'see its message in the file'),
   'bad-session-id': words('not the id of a session', 'use _sessionId of the results'),
   'bad-code': words('not a code', 'correct it'),
   'bad-object': words('user or history is malformed', 'correct the JSON'),
