@@ -7,7 +7,7 @@ import { endOnSignal } from '../command/signals.js';
 import { withRun } from '../command/with-job.js';
 import { countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
-import { LEFT_OUT_CODES } from '../domain/row-codes.js';
+import { isLeftOutCode, LEFT_OUT_CODES } from '../domain/row-codes.js';
 import { fixDates } from '../job/fix-dates.js';
 import { loadJob } from '../job/load.js';
 import type { RetryOf } from '../plan/format/plan-file.js';
@@ -76,12 +76,13 @@ export const retry = defineVerb({
     const end = await endOnSignal(context, work).finally(() => view.close());
     const { left, codes } = end;
     const asked = { retryOf: plan.id, only: choice.only, codes: choice.codes, left };
+    const status = showCommand(screen, 'status', showPath(screen, directory));
     const made = end.made === undefined ? end.anew : [end.made];
     const [first, ...others] = made;
     if (first === undefined) {
       return {
         json: { job: plan.job.name, state: 'nothing-to-retry', directory, ...asked, rejected: codes },
-        text: `${formatNothing(plan.id, choice, end)}${formatLeft(plan.id, left)}${end.isOnly ? '' : sayNewest(jobFile, screen)}`,
+        text: `${formatNothing(plan.id, choice, end)}${formatLeft(plan.id, left, status)}${end.isOnly ? '' : sayNewest(jobFile, screen)}`,
         reason: 'nothing to retry',
       };
     }
@@ -91,7 +92,7 @@ export const retry = defineVerb({
     const more = others.length === 0 ? {} : { others: others.map((each) => each.directory) };
     return {
       json: { ...summarizePlan(first.plan, first.directory), ...more, ...asked },
-      text: `${formatMade(made, end, { screen, nowMs })}${formatLeft(plan.id, left)}`,
+      text: `${formatMade(made, end, { screen, nowMs })}${formatLeft(plan.id, left, status)}`,
       reason,
     };
   },
@@ -120,7 +121,7 @@ function formatNothing(run: string, { only, codes }: Choice, { codes: found, lef
     return `${escapeText(`Nothing to retry in run ${run}: the filter left out no row that it lets in now.`)}\n`;
   const what = isOpen
     ? `what it has not processed, ${countOf(left.underWay, 'row')}, was under way`
-    : `no row of it is ${which}`;
+    : `no row of it ${isLeftOutCode(only) ? 'has the code' : 'is'} ${which}`;
   return `${escapeText(`Nothing to retry in run ${run}: ${what}${there}.`)}\n`;
 }
 
@@ -131,14 +132,14 @@ function sayNewest(job: string | undefined, screen: Screen): string {
   return `${escapeText(`That is the newest run of the job. The others, whose rows are retried by the directory of their run: ${runs}`)}\n`;
 }
 
-function formatLeft(run: string, left: RetryEnd['left']): string {
+function formatLeft(run: string, left: RetryEnd['left'], status: string): string {
   const { refusedInPlan, inDoubt, underWay, received, retriedBefore, filtered } = left;
   const lines = [
     filtered > 0 &&
       `Left out by the filter as it is now: ${countOf(filtered, 'row')}. They stay in run ${run}; with another filter: the same command, with --job.`,
     refusedInPlan > 0 &&
       `Refused while run ${run} was planned: ${format(refusedInPlan)}. Fix the rows in its rejections file, and re-import it: add it to the input of the job.`,
-    inDoubt > 0 && `In doubt, and not retried: ${format(inDoubt)}. See volley settle.`,
+    inDoubt > 0 && `In doubt, and not retried: ${format(inDoubt)}. What to do about them: ${status}`,
     underWay > 0 &&
       `Under way when a process ended: ${format(underWay)}. Finish the run first, with the command that began it; then settle what is in doubt.`,
     received > 0 &&
@@ -146,5 +147,5 @@ function formatLeft(run: string, left: RetryEnd['left']): string {
     retriedBefore > 0 &&
       `Claimed by other plans before: ${format(retriedBefore)}. See the skipped files of run ${run}.`,
   ];
-  return lines.flatMap((line) => (line === false ? [] : [`${line}\n`])).join('');
+  return lines.flatMap((line) => (line === false ? [] : [`${escapeText(line)}\n`])).join('');
 }
