@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { PLAIN_SCREEN } from '../../src/command/screen.js';
 import type { RampStage, SmsStep } from '../../src/job/job.js';
 import type { JournalEntry } from '../../src/journal/entry-format.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { assertStagePassed } from '../../src/run/waiting-stage.js';
+import { formatSummary } from '../../src/texts/summary-text.js';
 import { aCsvOf, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
 import {
@@ -213,6 +215,8 @@ describe('receipts of a stage', () => {
       return (await aRun({ made, service, epoch })).end.reason;
     };
     expect((await aRun({ made, service })).end.reason).toBe('held');
+    const view = { isSandbox: false, nowMs: 0, screen: { ...PLAIN_SCREEN, columns: 200 } };
+    expect(formatSummary(await reportOf(made), view)).toContain('the same command judges it again, by the receipts');
     receive(made, ...rows.slice(0, 2).map((row) => receiptOf(made, row)));
     await expect(resume(2)).rejects.toMatchObject({ code: 'guard', hint: expect.stringContaining('judges it again') });
     // Also where one gets by that.
