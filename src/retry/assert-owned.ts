@@ -75,7 +75,7 @@ async function assertFree(rows: JobRows, run: PlanAt): Promise<void> {
     const { where, rows: count } = problems.get(found) ?? { where: place, rows: 0 };
     problems.set(found, { where, rows: count + 1 });
   };
-  // Those that no command omits.
+  // Whether a row is among them that no command omits.
   let isByHand = false;
   const addByHand = (found: string, place: string) => {
     add(found, place);

@@ -44,6 +44,11 @@ const COMMENT_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bfacts: [A-Z]/, 'the contract, or "documented"'],
 ];
 
+/** Beginnings that hang on the line above: such a comment cannot be read alone. */
+const HANGING: readonly (readonly [RegExp, string])[] = [
+  [/^(Of|Undefined|The same|Those|That|Also|Else)\b/, 'begins with its subject or its verb'],
+];
+
 /** Names that a newcomer could not guess. */
 const ODD_NAMES =
   /\b(laters|unknowns|lastLook|LastLook|NoteLate|noteLate|OF_THE_WAY|shareNext|keepGiven|settleByWord|giveAllRows|lookFirst|settleByAsking|whyItStays|befallen|misfortune|createDoor|switchboard|gravestOf)\b/i;
@@ -89,6 +94,18 @@ function listComments(file: string): Passage[] {
     .map((text, index) => ({ file, line: index + 1, text: /^\s*(?:\/\*\*|\*|\/\/|#)(.*)$/.exec(text)?.[1] ?? '' }));
 }
 
+/** How each comment of a source begins, over however many lines it goes. */
+function listBeginnings(file: string): Passage[] {
+  const text = readText(file);
+  return [...text.matchAll(/\/\*\*\s+(?:\* )?(.*)|(?<!^ *\/\/.*\n)^ *\/\/ (.*)/gm)].map(
+    ({ index, 0: all, 1: docs, 2: body }) => ({
+      file,
+      line: text.slice(0, index + all.length).split('\n').length,
+      text: docs ?? body ?? '',
+    }),
+  );
+}
+
 function findOddWords(passages: readonly Passage[], odds = PLAIN_WORDS): string[] {
   return passages.flatMap(({ file, line, text }) => {
     const odd = odds.flatMap(([word, plain]) => {
@@ -118,6 +135,13 @@ test('pages use plain words', () => {
 test('comments use plain words', () => {
   const passages = globSync('src/**/*.ts', { cwd: ROOT }).sort().flatMap(listComments);
   expect(findOddWords(passages, COMMENT_WORDS)).toEqual([]);
+});
+
+test('a comment can be read without the line above', () => {
+  const sources = globSync('src/**/*.{ts,mjs}', { cwd: ROOT }).sort();
+  const beginnings = sources.flatMap(listBeginnings);
+  expect(beginnings.length).toBeGreaterThan(3000);
+  expect(findOddWords(beginnings, HANGING)).toEqual([]);
 });
 
 test('titles and comments of tests, and comments of manifests, use plain words', () => {
