@@ -18,13 +18,14 @@ import type { Registry } from '../registry/registry.js';
 import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
-import { readSummary, removeUnfinished } from '../report/write-report.js';
+import { readSummary } from '../report/write-report.js';
 import { describeWaiting, listWaiting, takeOverPrepared } from '../retry/claiming-plan.js';
 import type { StepSender } from '../run/apply-plan.js';
 import { moveInputs } from '../run/move-inputs.js';
 import type { AskedNumber } from '../run/run-deps.js';
 import { assertDue, waitUntilDue } from '../run/run-times.js';
 import type { StagePass } from '../run/waiting-stage.js';
+import { removeLeftovers } from '../storage/leftovers.js';
 import type { Lock } from '../storage/lock.js';
 import { assertNamed, confirmSending, type GivenAnswer } from './confirm-sending.js';
 import type { Context } from './context.js';
@@ -177,7 +178,7 @@ async function applyThenReport(context: Context, { service, cluster }: Access, s
   const { files } = context.env;
   const lock = watchJournal(files, join(directory, JOURNAL_FILE), sent.lock);
   await lock.assertHeld();
-  await removeUnfinished(files, directory);
+  await removeLeftovers(files, directory);
   // No file gets its final name once the lock is lost: the new owner's outputs are newer.
   const whileHeld = checkNames(files, () => lock.assertHeld());
   const settings = { ...sent.settings, service: service.settings };

@@ -13,6 +13,7 @@ import { JOURNAL_FILE, type PlanAt, type PlannedStep, totalOf } from '../plan/fo
 import { readRequests } from '../plan/format/planned-files.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { type Files, syncFile } from '../storage/files.js';
+import { removeLeftovers } from '../storage/leftovers.js';
 import {
   encodePeople,
   type Fill,
@@ -34,6 +35,7 @@ const KEY_FILE = 'key';
 const ENDING = '.people';
 const KEY_BYTES = 32;
 const MARK_DIGITS = 12;
+const DAY_MS = 86_400_000;
 /** The ending of a file, in a memory that jobs name, with the path of an output directory whose jobs do. */
 const OUTPUT_ENDING = '.output';
 
@@ -64,6 +66,7 @@ export async function notePeople(
   if (mark === undefined) return false;
   const path = people ?? peopleDirectoryOf(plan.job, dirname(directory));
   await files.makeDirectory(path);
+  await removeLeftovers(files, path, { beforeMs: nowMs - DAY_MS });
   const key = await ensureKey(files, path);
   if (plan.job.memory !== undefined) await noteOutput(files, path, dirname(dirname(directory)));
   const isOver = isEnd(lastClose);

@@ -5,6 +5,7 @@ import type { InputFile } from '../input/inputs.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { planIdInstead } from '../kinds/ids.js';
 import type { Files } from '../storage/files.js';
+import { removeLeftovers } from '../storage/leftovers.js';
 import type { PlannedStep } from './format/plan-file.js';
 import {
   type FindTaken,
@@ -19,7 +20,7 @@ import { planStep } from './plan-step.js';
 import { ProblemList } from './problems.js';
 import type { RowOwners } from './reimport/reimported-rows.js';
 import { assertTimes } from './time-faults.js';
-import { type MadePlan, type PlanPlace, removeLeftovers, writeNewPlan } from './write-new-plan.js';
+import { type MadePlan, type PlanPlace, writeNewPlan } from './write-new-plan.js';
 
 interface PlanOptions extends PlanPlace {
   readonly findTaken: FindTaken;
@@ -47,7 +48,8 @@ export async function makePlan(job: Job, deps: PlanDeps, options: PlanOptions): 
   const { files } = deps;
   const { jobDirectory } = options.directories;
   await files.makeDirectory(jobDirectory);
-  await removeLeftovers(files, jobDirectory);
+  // The job's lock is held: no other planner is at work.
+  await removeLeftovers(files, jobDirectory, { prefix: '.' });
   const problems = new ProblemList();
   const selection = await selectInputs(job, deps, { ...options, jobDirectory, problems });
   try {

@@ -1,6 +1,7 @@
 import { RowWriter } from '../domain/bytes/row-writer.js';
 import { BLOCK_ROWS, type ReadBlock, type RecordReader } from '../input/record-reader.js';
 import { isRowStep, type Step } from '../job/job.js';
+import { removeLeftovers } from '../storage/leftovers.js';
 import type { PlannedInput, PlannedStep } from './format/plan-file.js';
 import type { RowLine } from './format/row-line.js';
 import type { DigestedInput, PlanDeps } from './plan-deps.js';
@@ -8,7 +9,7 @@ import { type PlanStepContext, planStep } from './plan-step.js';
 import { ProblemList } from './problems.js';
 import { digestSuppression } from './suppress/list-suppression.js';
 import { assertTimes } from './time-faults.js';
-import { type MadePlan, type PlanHead, type PlanPlace, removeLeftovers, writeNewPlan } from './write-new-plan.js';
+import { type MadePlan, type PlanHead, type PlanPlace, writeNewPlan } from './write-new-plan.js';
 
 /** Rows that were planned before, by steps. */
 export interface RowsSource {
@@ -39,7 +40,7 @@ export async function makeRetryPlan(
   const timed = source.steps.filter(({ counts }) => counts?.planned !== 0);
   const times = timed.flatMap((planned) => stepOf(planned).map((step) => ({ number: planned.number, step })));
   assertTimes(job, times, { nowMs: place.nowMs, task, hint });
-  await removeLeftovers(deps.files, place.directories.jobDirectory);
+  await removeLeftovers(deps.files, place.directories.jobDirectory, { prefix: '.' });
   const context = { deps, place, problems: new ProblemList(task) };
   const made = await writeNewPlan(head, context, async (begin) => {
     const steps: PlannedStep[] = [];

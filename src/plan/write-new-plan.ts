@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Files } from '../storage/files.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './format/plan-file.js';
 import type { RunDirectories } from './format/run-directories.js';
 import { writeRunFile } from './format/run-record.js';
@@ -68,12 +67,5 @@ export async function writeNewPlan(
     return { plan, directory };
   } finally {
     await files.remove(scratch);
-  }
-}
-
-/** Leftovers of a planner that died; the job's lock is held, so no other process writes there. */
-export async function removeLeftovers(files: Files, jobDirectory: string): Promise<void> {
-  for (const name of await files.list(jobDirectory)) {
-    if (name.startsWith('.') && name.endsWith('.part')) await files.remove(join(jobDirectory, name));
   }
 }

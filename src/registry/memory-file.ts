@@ -5,6 +5,7 @@ import type { RunRecord } from '../plan/format/run-record.js';
 import { readSealed, sealJson, sha256Of } from '../plan/format/sealed-json.js';
 import type { Files } from '../storage/files.js';
 import { type Identity, identityOf } from '../storage/identity.js';
+import { removeLeftovers } from '../storage/leftovers.js';
 import { acquireLock, type Lock } from '../storage/lock.js';
 import type { LockPorts, OwnerWatch } from '../storage/lock-file.js';
 import type { PlanClaims } from './claims.js';
@@ -111,8 +112,7 @@ export async function removeOlder(files: Files, jobDirectory: string, epoch: num
     const older = /^memory-(\d+)\.json(?:.*\.part)?$/.exec(name)?.[1];
     if (older !== undefined && Number(older) < epoch) await files.remove(join(jobDirectory, name));
   }
-  const claims = join(jobDirectory, CLAIMS);
-  for (const name of await files.list(claims)) if (name.endsWith('.part')) await files.remove(join(claims, name));
+  await removeLeftovers(files, join(jobDirectory, CLAIMS));
 }
 
 /** What plans have claimed, first what the memory does not know, then the rest in the order in which they did. What is damaged, or not as the memory knows it, is a fault. */

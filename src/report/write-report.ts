@@ -75,13 +75,6 @@ export interface ReportOptions {
   readonly onRows?: ((rows: RowStatusView) => Promise<unknown>) | undefined;
 }
 
-/** Leftovers in the run directory of a process that died while it wrote outputs. */
-export async function removeUnfinished(files: Files, directory: string): Promise<void> {
-  for (const name of await files.list(directory)) {
-    if (name.endsWith('.part')) await files.remove(join(directory, name));
-  }
-}
-
 /**
  * Call it before rows of a finished run change: its outputs are then older than its journal, and until they are
  * written again the run counts as one whose process died before it wrote them. Durable once it returns.

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
@@ -44,6 +44,18 @@ test('the memory holds no number in clear, and is for its owner alone; what is m
   }
   rmSync(path);
   expect((await workspace.run()).summary.balance.skipped).toBe(12);
+});
+
+test('what a process left in the memory that died as it wrote is removed a day later: jobs share it, and another may be writing now', async () => {
+  const workspace = await aGrownExport();
+  const [old, young] = [25, 23].map((hours) => {
+    const path = workspace.path(`${MEMORY}/k3v9q2m8x4aa-${hours}.people.1.part`);
+    writeFileSync(path, 'half');
+    utimesSync(path, new Date(), new Date(Date.now() - hours * 3_600_000));
+    return path;
+  }) as [string, string];
+  await workspace.run();
+  expect([existsSync(old), existsSync(young)]).toEqual([false, true]);
 });
 
 test('a job that names a memory later takes its own runs along, and those only; so does one that names none any more', async () => {
