@@ -59,8 +59,14 @@ interface StageProgress {
   waiting: StageEntry | null;
 }
 
+/** What is known of a run as a whole. */
+type RunFacts = Pick<
+  RunState,
+  'firstOpen' | 'lastClose' | 'lastSentAt' | 'lastSize' | 'leaseMs' | 'lead' | 'takenBackAt'
+>;
+
 /** A state as plain data; one of another version says nothing. */
-export interface StateSnapshot {
+export interface StateSnapshot extends Partial<RunFacts> {
   readonly version: typeof SNAPSHOT_VERSION;
   readonly steps: readonly {
     readonly number: number;
@@ -68,13 +74,6 @@ export interface StateSnapshot {
     readonly begunAhead: readonly (readonly [request: number, endOffset: number])[];
     readonly open: readonly OpenRequest[];
   }[];
-  readonly firstOpen: OpenEntry | undefined;
-  readonly lastClose: CloseEntry | undefined;
-  readonly lastSentAt: number | undefined;
-  readonly lastSize?: RequestSize | undefined;
-  readonly leaseMs?: number | undefined;
-  readonly lead?: string | undefined;
-  readonly takenBackAt?: number | undefined;
   readonly events: number;
 }
 

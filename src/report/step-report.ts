@@ -1,18 +1,34 @@
 import { join } from 'node:path';
+import { TextBuffer } from '../domain/bytes/text-buffer.js';
 import type { RowOutcomes, RowVerdict } from '../domain/row.js';
 import { type RowStep, rowStepOf } from '../job/job.js';
 import { JournalWindow } from '../journal/reader.js';
 import type { OutcomePlace, RowStatusView } from '../journal/row-status/row-status-view.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RowOutcome } from '../kinds/step-kind.js';
+import { maskNumbers } from '../normalize/mask.js';
+import { spreadCells } from '../plan/columns/bind-columns.js';
 import { JOURNAL_FILE, type PlanAt, type PlannedStep } from '../plan/format/plan-file.js';
 import { assertPlanWhole, type PlannedRowLine, readRowBatches } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
+import { describeExample, describeExpected, ReasonTally } from '../plan/reasons.js';
 import { createNaming } from '../plan/reimport/named-rows.js';
-import { AcceptedCost, type StepCostSummary } from '../prices/billed-tally.js';
-import type { Files } from '../storage/files.js';
-import { escapeServiceText, OUTPUT_OF, type RowStanding } from './rows.js';
-import { StepOutputs, type StepReport } from './step-outputs.js';
+import { AcceptedCost } from '../prices/billed-tally.js';
+import type { Files, WholeFile } from '../storage/files.js';
+import { createLineFormat, createOutputFile, type LineFormat } from './output-format.js';
+import {
+  EXPLAINED_OUTPUTS,
+  type ExplainedOutput,
+  escapeServiceText,
+  LISTED_OUTPUTS,
+  OUTPUT_OF,
+  OUTPUTS,
+  type Output,
+  outputCells,
+  outputColumns,
+  type RowStanding,
+} from './rows.js';
+import { emptyBalance } from './summary.js';
 
 /** For results: the service's message about the row. */
 const WORDS_COLUMN = '_description';
@@ -21,10 +37,7 @@ const WORDS_COLUMN = '_description';
  * Streams the rows of a step in their order, joins each with its outcome, and writes the step's five outputs, which get their
  * names whole, or never.
  */
-export async function writeStepReport(
-  files: Files,
-  source: ReportedStep,
-): Promise<StepReport & { readonly cost: StepCostSummary | undefined }> {
+export async function writeStepReport(files: Files, source: ReportedStep) {
   const { plan, planned, directory } = source;
   const outputs = await StepOutputs.create(files, source, kindOf(rowStepOf(plan.job, planned.number)).resultColumns);
   const cost = planned.cost && new AcceptedCost(planned.cost);
@@ -160,4 +173,116 @@ function createWordsEscape(): (words: string) => string {
     last = words;
     return escaped;
   };
+}
+
+const FLUSH_BYTES = 1 << 18;
+
+interface OutputWriter {
+  readonly file: WholeFile;
+  readonly name: string;
+  readonly format: LineFormat;
+  readonly text: TextBuffer;
+  /** Which columns of the step stand in it; undefined where all do. */
+  readonly kept: readonly number[] | undefined;
+}
+
+/** The five output files of a step, written under temporary names until complete. */
+class StepOutputs {
+  readonly #planned: PlannedStep;
+  readonly #writers: Readonly<Record<Output, OutputWriter>>;
+  readonly #balance = emptyBalance();
+  readonly #reasons = forEachExplained(() => new ReasonTally());
+
+  static async create(
+    files: Files,
+    { plan, planned, directory }: ReportedStep,
+    resultColumns: readonly string[],
+  ): Promise<StepOutputs> {
+    const { columns } = planned;
+    const { format } = plan.job.output;
+    const open = async (output: Output) => {
+      const name = `${planned.number}-${planned.kind}.${output}.${format}`;
+      const { columns: all, kept } = outputColumns(output, resultColumns, columns);
+      const lines = createLineFormat(plan.job.output, all);
+      const file = await createOutputFile(files, join(directory, name), plan.job.output);
+      const text = new TextBuffer();
+      text.append(lines.header);
+      const own = kept.length === columns.length ? undefined : kept;
+      return { file, name, format: lines, text, kept: own };
+    };
+    const opened: [Output, OutputWriter][] = [];
+    try {
+      for (const output of LISTED_OUTPUTS) opened.push([output, await open(output)]);
+    } catch (error) {
+      await Promise.allSettled(opened.map(([, { file }]) => file.discard()));
+      throw error;
+    }
+    return new StepOutputs(planned, Object.fromEntries(opened) as Record<Output, OutputWriter>);
+  }
+
+  private constructor(planned: PlannedStep, writers: Readonly<Record<Output, OutputWriter>>) {
+    this.#planned = planned;
+    this.#writers = writers;
+  }
+
+  get isFull(): boolean {
+    return LISTED_OUTPUTS.some((output) => this.#writers[output].text.length >= FLUSH_BYTES);
+  }
+
+  add(row: RowLine, standing: RowStanding): void {
+    const { output } = standing;
+    this.#balance.read += 1;
+    this.#balance[OUTPUTS[output].counted] += 1;
+    if (output !== 'results' && output !== 'skipped') this.#addReason(row, this.#reasons[output], standing);
+    const writer = this.#writers[output];
+    const place = [this.#planned.number, this.#planned.inputs[row.file]?.file ?? '', row.line, row.row] as const;
+    const all = this.#spread(row);
+    const cells = writer.kept?.map((index) => all[index]) ?? all;
+    writer.text.append(writer.format.line(outputCells(standing, place, cells)));
+  }
+
+  #addReason(row: RowLine, reasons: ReasonTally, { stage, field, code, reason }: RowStanding): void {
+    // Not reached yet.
+    if (code === '') return;
+    reasons.add(code, () => {
+      const { file = '', path = '', columns = [] } = this.#planned.inputs[row.file] ?? {};
+      const { line, row: number, cells } = row;
+      const example = describeExample({ file, path, line, row: number, columns, cells }, { code, field });
+      return { said: stage === 'send' ? maskNumbers(reason) : describeExpected(code, reason), example };
+    });
+  }
+
+  async flush(): Promise<void> {
+    for (const { text, file } of Object.values(this.#writers)) await text.flush((bytes) => file.write(bytes));
+  }
+
+  async finish() {
+    await this.flush();
+    const names: Partial<Record<Output, string>> = {};
+    for (const output of LISTED_OUTPUTS) {
+      await this.#writers[output].file.finish();
+      names[output] = this.#writers[output].name;
+    }
+    const codes = forEachExplained((output) => this.#reasons[output].counts());
+    const reasons = EXPLAINED_OUTPUTS.flatMap((output) =>
+      this.#reasons[output].list().map((each) => ({ output, ...each })),
+    );
+    return { balance: this.#balance, codes, reasons, files: names };
+  }
+
+  async discard(): Promise<void> {
+    await Promise.allSettled(Object.values(this.#writers).map(({ file }) => file.discard()));
+  }
+
+  /** The row's cells in the order of the step's columns: the files of a step may have different ones. */
+  #spread(row: RowLine): RowLine['cells'] {
+    const { columns, inputs } = this.#planned;
+    const map = inputs[row.file]?.columnMap ?? [];
+    if (row.cells.length === columns.length && map.every((column, index) => column === index)) return row.cells;
+    return spreadCells(row.cells, map, columns.length);
+  }
+}
+
+function forEachExplained<T>(make: (output: ExplainedOutput) => T): Record<ExplainedOutput, T> {
+  return Object.fromEntries(EXPLAINED_OUTPUTS.map((output) => [output, make(output)])) as Record<ExplainedOutput, T>;
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { sumOf } from '../domain/count-of.js';
 import { InternalError } from '../domain/errors.js';
-import { omitUndefined } from '../domain/is-object.js';
+import { omitUndefined, readKept } from '../domain/is-object.js';
 import { decodeOptOut, noteOptOut, OPT_OUT_HEADER } from '../domain/opt-out-line.js';
 import { personOf } from '../domain/person.js';
 import { PROGRAM } from '../domain/program.js';
@@ -40,12 +40,7 @@ export const CAMPAIGN_PAGE = 'campaign.html';
 
 /** Reads the summary of a run; undefined where it has none, or one that cannot be read: `volley report` writes it again. */
 export async function readSummary(files: Files, directory: string): Promise<Summary | undefined> {
-  const text = await files.readText(join(directory, SUMMARY_FILE));
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return readKept(await files.readText(join(directory, SUMMARY_FILE)));
 }
 
 /**

@@ -185,7 +185,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'rejected rows are shifted by one',
-    file: 'src/report/step-outputs.ts',
+    file: 'src/report/step-report.ts',
     find: 'row.line, row.row] as const;',
     replace: 'row.line, row.row + 1] as const;',
     tests: ['test/report'],

@@ -1,9 +1,8 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { TextBuffer } from '../../domain/bytes/text-buffer.js';
 import type { Limits } from '../../job/limits.js';
 import type { RowPlanner, RowRefusal } from '../../kinds/step-kind.js';
 import type { Files, WholeFile } from '../../storage/files.js';
-import { WriteBehind } from '../../storage/write-behind.js';
 import type { StageChooser } from '../stage-chooser.js';
 import { type DraftedRows, keepRow, type RowBytes } from './drafted-row.js';
 import { encodeRequestLine, type FileDigest, requestsFile, rowsFile, type StepFiles } from './plan-file.js';
@@ -206,34 +205,53 @@ export class StepWriter {
   }
 }
 
-/** A file that is written behind, and its digest. */
-class DigestedFile extends WriteBehind {
+/** A file, its digest, and the text that gathers for it: while some is written more of it may come. The next call throws a failed write. */
+export class DigestedFile {
   readonly #file: WholeFile;
-  readonly #written: { bytes: number; readonly hash: Hash };
+  readonly #hash = createHash('sha256');
+  #bytes = 0;
+  #gathered = new TextBuffer();
+  #spare = new TextBuffer();
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(file: WholeFile) {
-    const written = { bytes: 0, hash: createHash('sha256') };
-    super((bytes) => {
-      written.bytes += bytes.length;
-      written.hash.update(bytes);
-      return file.write(bytes);
-    });
     this.#file = file;
-    this.#written = written;
   }
 
+  /** The buffer to append to, until the next `flush` or `finish`. */
+  get text(): TextBuffer {
+    return this.#gathered;
+  }
+
+  /** Length and digest of what was written. */
   get digest(): FileDigest {
-    const { bytes, hash } = this.#written;
-    return { bytes, sha256: hash.copy().digest('hex') };
+    return { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex') };
+  }
+
+  /** Starts a write once the buffer is large enough; waits for the write before. */
+  async flush(atLeast: number): Promise<void> {
+    if (this.#gathered.length < atLeast) return;
+    await this.#writing;
+    const full = this.#gathered;
+    this.#gathered = this.#spare;
+    this.#spare = full;
+    this.#writing = full.flush((bytes) => {
+      this.#bytes += bytes.length;
+      this.#hash.update(bytes);
+      return this.#file.write(bytes);
+    });
+    // Handled where it is awaited.
+    this.#writing.catch(() => {});
   }
 
   async finish(): Promise<void> {
-    await this.end();
+    await this.flush(0);
+    await this.#writing;
     await this.#file.finish();
   }
 
   async discard(): Promise<void> {
-    await this.abandon().catch(() => {});
+    await this.#writing.catch(() => {});
     await this.#file.discard();
   }
 }
