@@ -110,7 +110,7 @@ function listUnknown(parts: readonly LedPart[], known: readonly RequestKey[]): r
   return parts.filter((part) => part.state !== 'done' && !isKnown(part));
 }
 
-/** Before a request is in the database its intent is in the journal, and an outcome that was taken. */
+/** Refuses a journal that lacks the intent of a request in the database, or an outcome that was taken from it. */
 function assertJournalWhole(run: string, state: RunState, parts: readonly LedPart[]): void {
   const unknown = parts.filter(({ step, request, part, isTaken }) => {
     const { nextRequest, begunAhead, open } = state.step(step);

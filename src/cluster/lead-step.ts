@@ -14,7 +14,7 @@ import { WithheldParts } from './withheld-parts.js';
 
 /** What ended is looked at each time that the limit sends so many requests, within these. */
 const POLL = { requests: 10, leastMs: 150, mostMs: 500 };
-/** How soon it is looked at again while workers may run out of requests. */
+/** The pause while workers may run out of requests. */
 const SOON_MS = 30;
 const NEWS_AT_ONCE = 500;
 /** The most for one call, so that none takes long: requests, and bytes of their bodies. */
@@ -138,7 +138,7 @@ class StepLeader {
     return back.filter((part) => part.isInFlight);
   }
 
-  /** Before the step is open: from then on what was in flight and is not in the store counts as never sent. */
+  /** Runs before the step is open: after that, what was in flight and is not in the store counts as never sent. */
   async handOverInFlight(): Promise<void> {
     const inFlight = this.#waiting.filter((part) => part.isInFlight);
     if (inFlight.length === 0) return;

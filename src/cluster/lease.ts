@@ -5,7 +5,7 @@ import type { SentCalls, Store, WorkerEntry, WorkerKey } from './store.js';
 /** The worker sends nothing more this long before others may take what it holds: for a request on its way. */
 const SAFETY_MS = 10_000;
 const BEATS_PER_LEASE = 6;
-/** After a promotion the database waits for longer than this. */
+/** Shorter than the database waits after a promotion. */
 const MAX_BEAT_MS = 5_000;
 /** A standby that is promoted may lack as much. */
 const REMEMBERED_MS = 600_000;

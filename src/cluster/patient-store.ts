@@ -8,7 +8,7 @@ export interface PatientOptions {
   readonly giveUpAfterMs: number;
   /** Ends the waiting of calls that have no signal of their own. */
   readonly signal: AbortSignal;
-  /** With each call that is lost; `isNew`: it was not before, or for another reason; `awayMs`: since the first one began. And when it answers again. */
+  /** Called for each call that is lost. `isNew`: the one before was not, or for another reason; `awayMs`: since the first one began. */
   readonly onLost: (why: string, isNew: boolean, awayMs: number) => void;
   readonly onBack: () => void;
 }

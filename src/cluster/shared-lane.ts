@@ -28,7 +28,7 @@ const SOONER_MS = 75;
 /** When a request may leave, by this process's monotonic clock. */
 interface Turn {
   readonly dueMs: number;
-  /** At the latest: what is booked behind it stays within the limits. It may be past already. */
+  /** The latest time: until then what is booked behind it stays within the limits. It may be past already. */
   readonly untilMs: number;
 }
 
@@ -54,7 +54,7 @@ export function createSharedLane(options: {
   store: LaneStore;
   /** The account and the area. */
   name: string;
-  /** As this process knows it, whatever the lane. */
+  /** The store's clock as this process knows it, whatever the lane. */
   server: ServerClock;
   limits: Limits;
   clock: Clock;
@@ -187,7 +187,7 @@ export function createSharedLane(options: {
     while (clock.monotonicMs() < awayUntilMs) await sleepUntil(awayUntilMs);
   };
 
-  /** At its turn: whether the request may leave now. */
+  /** Waits for the turn, and says whether the request may leave now. */
   const awaitTurn = async ({ dueMs, untilMs }: Turn, preSendCheck: PreSendCheck | undefined) => {
     const soonMs = dueMs - preparationMs;
     if (clock.monotonicMs() < soonMs) {
@@ -299,7 +299,7 @@ export class ServerClock {
     this.#most = endMs - storeMs;
   }
 
-  /** By a few calls, since the first may have opened a connection, and one of late. */
+  /** Whether a few calls have shown the clock, one of them of late: the first may have opened a connection. */
   isKnown(nowMs: number): boolean {
     return this.#notes >= NEEDED_NOTES && nowMs - this.#notedMs < FRESH_MS;
   }

@@ -132,7 +132,7 @@ export interface LeaderStore {
    * `born`: as in `WorkingRun`. Nothing is claimed until `openStep`. What asked the leader before to stop is over.
    */
   lead(key: LeadKey, lead: NewLead): Promise<LedRun>;
-  /** From now on parts of this step are claimed, in this life of the server, while the lease of the leader lasts. */
+  /** Lets parts of this step be claimed, in this life of the server, while the lease of the leader lasts. */
   openStep(key: LeadKey, step: OpenStep): Promise<void>;
   /** A part that is there stays as it is. */
   handOver(key: LeadKey, parts: readonly HandedPart[]): Promise<void>;
@@ -212,7 +212,7 @@ export interface WorkerKey extends LeadKey {
 
 /** What a process knows to be in the store, whatever happens to its server: by what it knew once it knew of the life of now. */
 export interface SentCalls {
-  /** Under each of its leases of the last minutes: the number of the last call of `append` that was acknowledged. */
+  /** The last call of `append` that was acknowledged, under each of its leases of the last minutes. */
   readonly calls: readonly { readonly worker: string; readonly call: number }[];
   /** `born` of the runs that it worked on. */
   readonly births: readonly string[];

@@ -11,7 +11,7 @@ import { type WorkEvent, workOnRun } from './work-on-run.js';
 import type { WorkerJob } from './worker-job.js';
 
 const POLL_MS = 250;
-/** While there is no way to the service; the run may end meanwhile. */
+/** How often a worker looks at the run while it has no way to the service: the run may end meanwhile. */
 const AWAY_POLL_MS = 1_000;
 /** What a worker knew of its way to the service so long ago counts no more. */
 const KNOWN_FOR_MS = 120_000;

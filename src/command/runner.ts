@@ -9,7 +9,7 @@ import { loggingOf, type Terminal } from './terminal.js';
 
 /** A verb, whole: what it is given, its help, and what it does. `F`: its arguments and flags as they were read. */
 export interface Verb<F> {
-  /** Behind its name, in their order; required, as all that a verb cannot do without. */
+  /** What follows its name, in order; required, as all that a verb cannot do without. */
   readonly args: Readonly<Record<string, Options>>;
   readonly flags: Readonly<Record<string, Options>>;
   /** What follows `volley` and the verb, and what that does. */
@@ -70,7 +70,7 @@ export async function placeError(error: unknown, file: unknown, { env, jobDirect
   return placeProblems(error, file, env.files);
 }
 
-/** As they were given; the verb names what it finds there. */
+/** Names job or run as they were given; the verb names what it finds there. */
 function nameObject({ job, run }: CommonFlags): LogFields {
   return {
     ...(typeof job === 'string' ? { file: job } : {}),

@@ -13,7 +13,7 @@ export interface Screen {
   readonly command: string;
 }
 
-/** For output into a pipe, or of unknown kind. */
+/** The screen of a pipe, or of an unknown output. */
 export const PLAIN_SCREEN: Screen = {
   columns: 80,
   hasColor: false,

@@ -20,13 +20,13 @@ export interface Called {
   readonly area: Area;
   /** The call is one of the Action Request Token. */
   readonly isAction?: boolean;
-  /** Without the key: shows what a wrong address says to everybody. */
+  /** The call has no key: it shows what a wrong address says to everybody. */
   readonly isAnonymous?: boolean;
 }
 
 export interface SingleCall {
   readonly call: CallService;
-  /** Without its steps. */
+  /** The job without its steps. */
   readonly job: Job;
   /** Ends early when a signal came. */
   readonly sleep: (delayMs: number) => Promise<void>;

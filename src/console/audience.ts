@@ -22,7 +22,7 @@ export interface Audience {
   /** Lists of people who get nothing, as the job names them: its own, which can be taken off, and that of its `optOuts`. */
   readonly lists: readonly string[];
   readonly optOuts: string;
-  /** With the other campaigns of the console: who opted out of them gets nothing here either. */
+  /** Its memory is that of the other campaigns of the console: who opted out of them gets nothing here either. */
   readonly sharesMemory: boolean;
 }
 
@@ -98,7 +98,7 @@ function toWhere(ticked: readonly Ticked[]): Where[number] {
   }));
 }
 
-/** In a few words, for the list of tasks. */
+/** Describes an audience in a few words, for the list of tasks. */
 export function describeWho({ ticked, lists, optOuts, sharesMemory }: Audience): string {
   const excluded = lists.length + (optOuts === '' ? 0 : 1);
   const who = ticked.length === 0 ? 'Everyone in the file' : toWhere(ticked).map(describeCondition).join(', ');

@@ -94,7 +94,7 @@ export async function listEarlier(files: Files, { directory, plan }: FoundRun, w
   return found;
 }
 
-/** In a few words, for the list of campaigns. */
+/** Describes a run in a few words, for the list of campaigns. */
 export function describeRunShortly(run: FoundRun, whole: CampaignReport | undefined): string {
   const { balance } = whole?.summary ?? run;
   return `${countOf(balance.accepted, 'message')} accepted of ${countOf(balance.read, 'row')}`;

@@ -39,7 +39,7 @@ export interface CodeCount {
 /** What a person changed, and has not checked yet. */
 export interface Fixes {
   readonly plan: string;
-  /** By the name of the row: its cells by column. */
+  /** Changed cells by column, for each row by its name. */
   readonly rows: Readonly<Record<string, { code: string; hasPut: boolean; cells: Readonly<Record<string, string>> }>>;
   /** Codes of which all rows have put back what a spreadsheet took. */
   readonly put: readonly string[];

@@ -57,7 +57,7 @@ export async function takeSlice(
   const part = partOf(directory, upload);
   const had = await findUploaded(files, directory, upload);
   if (offset !== had || offset + slice.length > upload.bytes) return had;
-  // At its place: of two that came at once, the second changes nothing.
+  // A slice is written at its place: where it came twice at once, the second changes nothing.
   const file = await open(part, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {
     await file.write(slice, 0, slice.length, offset);

@@ -13,7 +13,7 @@ export function listNonZero(counts: Readonly<Record<string, number>>): string[] 
   return Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${format(count)} ${what}`] : []));
 }
 
-/** In the largest unit that leaves a whole number before the point: `1.2 MB`. */
+/** Writes bytes in the largest unit that leaves a whole number before the point: `1.2 MB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   let [value, unit] = [bytes, 0];

@@ -5,7 +5,7 @@ import { ROW_KINDS, type RowKind } from './areas.js';
  * with `_` so that they collide with nothing.
  */
 
-/** In every output: where a row stands. A file that has them all is an output of Volley. */
+/** Say in every output where a row stands. A file that has them all is an output of Volley. */
 export const PLACE_COLUMNS = ['_step', '_file', '_line', '_row'] as const;
 
 /** Stands in results, before the columns of the kind. */

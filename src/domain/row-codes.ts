@@ -185,7 +185,7 @@ export function isWithheld(code: string): boolean {
   return Object.hasOwn(WITHHELD_CODES, code);
 }
 
-/** For a code of the service that is not in the table, its own message; of a cell that a filter cannot compare, what `said` expects. */
+/** The words of a code. `said`: the service's own message, for a code of its own, or what a cell should be that a filter cannot compare. */
 export function wordsOf(code: string, said: string): ReasonText {
   const known = Object.hasOwn(ROW_CODES, code) ? ROW_CODES[code] : undefined;
   if (code === 'bad-filter-value' && said !== '') return words(known?.is ?? '', said);

@@ -60,9 +60,9 @@ export interface EndpointFacts {
   /** Completes "Cannot …", such as "create a verification session". */
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Behind the base of the area; an id of the job or of the call stands for each `{…}`. */
+  /** What follows the base of the area; an id of the job or of the call stands for each `{…}`. */
   readonly path: string;
-  /** After an unknown outcome: the service makes it safe to send the same call again (a read, an upsert). */
+  /** The service makes it safe to send the same call again after an unknown outcome (a read, an upsert). */
   readonly isRepeatable: boolean;
 }
 

@@ -8,7 +8,7 @@ export function trimEndOf(text: string, characters: string): string {
   return text.slice(0, end);
 }
 
-/** At most so many characters, and a sign that there were more. */
+/** Cuts a text to so many characters, and adds a sign that there were more. */
 export function clip(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
@@ -60,7 +60,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** At most so wide; what is cut off leaves an ellipsis. */
+/** Cuts a text to a width; what is cut off leaves an ellipsis. */
 export function cutText(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = '';

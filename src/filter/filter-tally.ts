@@ -65,7 +65,7 @@ export class FilterTally {
       if (counts !== filter.counts) counts.add(cells, [filter.indexes[filter.columns.indexOf(condition.column)] ?? -1]);
   }
 
-  /** For a row that takes part. */
+  /** Counts a row that takes part. */
   addKept(cells: ByteCells, columns: readonly string[]): void {
     this.#bind(columns);
     for (const { kept, indexes } of this.#filters) kept?.add(cells, indexes);

@@ -118,7 +118,7 @@ function readColumn(sample: SampledRows, index: number, known: Known): ReadColum
 type ReadCell =
   /** Valid by its own +, in the country that a column says, or in the one that a person said; `country` is its own. */
   | { readonly by: 'plus' | 'column' | 'country'; readonly country: string; readonly e164: string }
-  /** Without + and without a country. */
+  /** The number has neither + nor a country. */
   | { readonly by: 'unknown'; readonly number: string }
   | { readonly by: 'nothing' };
 

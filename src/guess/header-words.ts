@@ -60,7 +60,7 @@ export function isOtherName(column: string): boolean {
   return NO_NUMBER.test(spellOut(column));
 }
 
-/** In words of lower case, without accents: `shippingPhone` is `shipping phone`. */
+/** Writes a name in words of lower case, without accents: `shippingPhone` is `shipping phone`. */
 export function spellOut(column: string): string {
   return column
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')

@@ -25,7 +25,7 @@ export interface RecordReader {
   readonly sha256: string;
   /** Reads up to the CSV header; refuses all its faults at once. */
   open(): Promise<void>;
-  /** At most 1,000 rows at a time, fewer if they are long; can be iterated once. */
+  /** Reads at most 1,000 rows at a time, fewer if they are long; can be iterated once. */
   blocks(): AsyncIterable<ReadBlock>;
   /** Closes a file that is not read to its end. */
   close(): Promise<void>;

@@ -32,7 +32,7 @@ const DISK_ERRORS: Readonly<Record<string, string>> = {
   EIO: 'the disk failed',
 };
 
-/** For a person; undefined when the error does not come from the disk. */
+/** Describes an error of the disk for a person; undefined for any other error. */
 export function describeDiskError(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined;
   return DISK_ERRORS[String(error.code)] ?? `the disk answered ${String(error.code)}`;

@@ -48,7 +48,7 @@ export function readLocalTime(at: string, timeZone: string): LocalTimeReading {
   return { kind: only === undefined ? 'none' : 'two', readings: [earlier, later] };
 }
 
-/** As if it were a time in UTC. */
+/** Reads a local time as if it were one in UTC. */
 function readAsUtc(text: string): number | undefined {
   const groups = (ISO.exec(text) ?? DOTTED.exec(text))?.groups;
   if (groups === undefined) return undefined;

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../domain/is-object.js';
 import { isRowStep, type Job, type Step } from './job.js';
 
-/** As it is in plan.json. */
+/** A value as it is in plan.json. */
 function plainOf(value: unknown): Record<string, unknown> {
   return JSON.parse(JSON.stringify(value));
 }

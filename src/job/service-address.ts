@@ -45,5 +45,5 @@ export function isOfBellCanada(platform: string): boolean {
   return /^BC/i.test(platform);
 }
 
-/** For a hint. */
+/** An example of an address, for a hint. */
 export const DOCUMENTED_ADDRESS = `the documentation has ${BELL_CANADA_BASE} for BC2`;

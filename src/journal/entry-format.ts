@@ -152,7 +152,7 @@ export interface SettleEntry {
   readonly at: number;
   readonly by: string;
   readonly verdicts: readonly RowVerdict[];
-  /** For each row: its index among the step's planned rows, that of its verdict, and its ids. */
+  /** Each row: its index among the step's planned rows, the index of its verdict, and its ids. */
   readonly rows: readonly (readonly [row: number, verdict: number, ...ids: string[]])[];
 }
 

@@ -112,7 +112,7 @@ export class RunState {
   readonly steps = new Map<number, StepProgress>();
   firstOpen: OpenEntry | undefined;
   lastClose: CloseEntry | undefined;
-  /** By the clock of the runner's host: no request with an outcome left later. One may wait long for its turn behind its intent. */
+  /** No request with an outcome left later, by the clock of the runner's host. One may leave long after its intent, when its turn comes. */
   lastSentAt: number | undefined;
   /** What the last request that was begun takes of the limits. */
   lastSize: RequestSize | undefined;

@@ -91,10 +91,10 @@ function describeFailure(cause: unknown): InternalError {
   return new InternalError('write-failed', `Cannot write the journal: ${said}`, cause);
 }
 
-/** Not a newline alone: a line of which only that is missing would become whole. */
+/** Ends a torn line. A newline alone would make a line whole that lacks nothing else. */
 const END_OF_TEAR = Buffer.from('~\n');
 
-/** Under which the lock notes how long the journal of a run is, wherever its directory is. */
+/** The name under which the lock notes how long the journal of a run is, wherever its directory is. */
 export function journalKeyOf(plan: string): string {
   return `${plan}/journal.ndjson`;
 }

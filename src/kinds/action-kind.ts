@@ -10,7 +10,7 @@ export interface ActionKind<S extends ActionStep = ActionStep> {
   readonly isEssential: boolean;
   /** Whether it should run, given the run's state and the outcomes of earlier action steps. */
   isDue(step: S, figures: RunFigures, earlier: readonly EarlierAction[]): boolean;
-  /** For a person who looks at the plan. */
+  /** What it does, for a person who looks at the plan. */
   describe(step: S): { readonly to: string; readonly text: string };
   /**
    * Performs the action. Awaits `begin` right before it changes anything: what was begun and has no outcome may have

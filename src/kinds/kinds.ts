@@ -30,7 +30,7 @@ export function kindOf(step: Pick<RowStep, 'kind'>): StepKind {
 }
 
 export function actionKindOf(step: Pick<ActionStep, 'kind'>): ActionKind {
-  // As above.
+  // The table ties each kind to its own step type here too.
   return OF_ACTIONS[step.kind] as ActionKind;
 }
 

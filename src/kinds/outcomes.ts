@@ -49,5 +49,5 @@ export function inDoubt(code: DoubtCode, reason: string): InDoubt {
   return { status: 'in-doubt', code, reason };
 }
 
-/** For an answer that repeats the request with another number: either may be wrong. */
+/** The verdict where an answer repeats the request with another number: either may be wrong. */
 export const ANOTHER_NUMBER = inDoubt('contradiction', 'the answer names a number other than the one that was sent');

@@ -10,7 +10,7 @@ export interface TimeFault {
 const DAY_MS = 86_400_000;
 /** Documented: how far ahead the service takes a message. */
 const MAX_AHEAD_DAYS = 7;
-/** For so long the service holds a message at most. */
+/** The longest time for which the service holds a message. */
 export const LONGEST_HELD_MS: number = MAX_AHEAD_DAYS * DAY_MS;
 
 /** Checks the times of a template against the clock. Pure. */

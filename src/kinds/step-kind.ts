@@ -74,7 +74,7 @@ export interface Refusal {
 
 export type RefusalMeaning =
   | { readonly kind: 'final'; readonly code: string; readonly reason: string }
-  /** Not processed; retried alone after `delayMs`, without a pause of the lane. */
+  /** The request was not processed: it is retried alone after `delayMs`, without a pause of the lane. */
   | { readonly kind: 'deferred'; readonly delayMs: number; readonly why: string };
 
 /** What is created once before a step's first request. */
@@ -93,7 +93,7 @@ export interface Precondition<S extends RowStep = RowStep> {
   call(service: ServiceAddresses, body: Buffer): WireRequest;
   /** The outcomes of rows that need no request, or the state seen when it may be sent; undefined: the answer cannot be read. */
   readAnswer(response: Response, part: RequestPart, body: Buffer): RowOutcomes | Seen | undefined;
-  /** For rows that were not sent because no answer could be read. */
+  /** The verdict of rows that were not sent because no answer could be read. */
   readonly unread: Verdict;
 }
 
@@ -157,7 +157,7 @@ export interface RowDraft {
   readonly number?: number | undefined;
   /** ISO alpha-2 of the number. */
   readonly country?: string | undefined;
-  /** At least 1 of a message; 0, or absent, where it is none, or was refused. */
+  /** At least 1 for a message; 0, or absent, where the row is none, or was refused. */
   readonly segments?: number;
   /** How many of those segments UCS-2 adds (segments.ts). */
   readonly extraParts?: number;

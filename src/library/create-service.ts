@@ -109,7 +109,7 @@ function assertCallable(
   }
 }
 
-/** Without credentials nothing is sent: the service would refuse it. */
+/** Refuses a call without credentials before it is sent, as the service would. */
 function requireSecrets(authorize: Authorize): Authorize {
   return (area, method) => {
     const headers = authorize(area, method);

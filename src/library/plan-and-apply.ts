@@ -18,7 +18,7 @@ import { createHost, type RunOptions, runOptions } from './program-host.js';
 export interface PlanOptions extends RunOptions {
   /** Plans files again that the job has already taken. */
   readonly again?: boolean | undefined;
-  /** For a job given as an object: base of its relative paths; defaults to the working directory. */
+  /** Base of the relative paths of a job that is given as an object; defaults to the working directory. */
   readonly directory?: string | undefined;
 }
 

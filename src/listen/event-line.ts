@@ -126,7 +126,7 @@ function readOwnId(eventId: string | undefined): string | undefined {
   return PLAIN_ID.test(eventId) ? `event:${eventId}` : `event-digest:${digest(eventId)}`;
 }
 
-/** By umid, state, clientMessageId and time: the rejected messages of a batch share one umid. */
+/** Identifies a receipt by umid, state, clientMessageId and time: the rejected messages of a batch share one umid. */
 function identifyReceipt({ payload }: Record<string, unknown>): string | undefined {
   if (!isObject(payload) || !isObject(payload.status)) return undefined;
   const { umid, clientMessageId } = payload;

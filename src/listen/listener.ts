@@ -79,7 +79,7 @@ async function openListener(options: ListenerOptions, lock: OutputLock) {
   const deps = { files, log, assertHeld };
   const file = await openEventFile(options.output, deps, (error) => fail(error));
 
-  /** While many wait for the disk, each keeps its line as bytes, and not what it was made of. */
+  /** Reads a delivery and keeps its line as bytes, without what it was made of: many may wait for the disk. */
   const read = (...delivery: Parameters<TakeEvent>) => {
     const event = readEvent(...delivery, new Date(clock.now()).toISOString());
     return event && { ...event, line: Buffer.from(event.line) };

@@ -35,7 +35,7 @@ export class OptOutFile {
   #known = new KeySet();
   /** When a person last opted out. */
   #outAt = new Map<number, string>();
-  /** Behind a piece of a line that was never acknowledged: it stays, and plans are refused until a person has looked. */
+  /** Ends a torn line that was never acknowledged: it stays, and plans are refused until a person has looked. */
   #before = '';
 
   /** Begins the file if there is none. Refuses any other file: every number in such a list is out, whatever is appended. */

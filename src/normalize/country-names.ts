@@ -138,7 +138,7 @@ function listWritings(name: string): string[] {
 /** Longer than any name. */
 const MAX_NAME = 100;
 
-/** Without case, accents, punctuation and blanks: `Côte d’Ivoire` and `cote d'ivoire` are the same. */
+/** Drops case, accents, punctuation and blanks: `Côte d’Ivoire` and `cote d'ivoire` are the same. */
 function foldName(name: string): string {
   return name
     .slice(0, MAX_NAME)

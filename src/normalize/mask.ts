@@ -8,7 +8,7 @@ const SHOWN_AT_END = 2;
 /** Shorter numbers would be revealed by the shown digits. */
 const MIN_DIGITS = 7;
 
-/** For logs and errors: `+6591234521` → `+65******21`. Any other text becomes `***`. */
+/** Masks a number for logs and errors: `+6591234521` → `+65******21`. Any other text becomes `***`. */
 export function maskNumber(e164: string): string {
   if (!/^\+?\d{1,15}$/.test(e164)) return '***';
   const plus = e164.startsWith('+') ? '+' : '';
@@ -18,7 +18,7 @@ export function maskNumber(e164: string): string {
   return `${plus}${digits.slice(0, SHOWN_AT_START)}${'*'.repeat(hidden)}${digits.slice(-SHOWN_AT_END)}`;
 }
 
-/** With + and seven digits or more, with or without separators. */
+/** A number with + and seven digits or more, with or without separators. */
 const NUMBER = /\+[1-9](?:[ ().-]{0,2}\d){6,}/g;
 
 /** Masks every international number within a text: for logs and errors that may quote a file or the service. */

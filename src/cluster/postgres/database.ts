@@ -14,9 +14,9 @@ export interface Database {
 
 const CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Then the connection is closed; a call may take effect later still, as any that is lost. */
+/** After this the connection is closed; the call may take effect later still, as any that is lost. */
 const QUERY_TIMEOUT_MS = 25_000;
-/** As the process is called elsewhere, host and id; the server cuts a name after 63 bytes. */
+/** Names the process by host and id, as elsewhere; the server cuts a name after 63 bytes. */
 const CONNECTION_NAME = `volley ${hostname().slice(0, 45)} ${process.pid}`;
 
 /**

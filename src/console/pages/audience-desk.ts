@@ -70,7 +70,7 @@ export class AudienceDesk extends Desk {
     return { to: `/c/${asked.name}/${isFaulty || fields.next === undefined ? 'who' : 'when'}` };
   }
 
-  /** As `suppress` names it; undefined where none was given. */
+  /** Takes the list that was uploaded, as `suppress` names it; undefined where none was. */
   async #takeList(asked: JobRequest): Promise<{ files: string; encoding?: string } | Wrong | undefined> {
     const { campaign, file } = asked;
     if (file !== undefined && file.name === undefined)
@@ -104,7 +104,7 @@ function listAudienceFaults(printed: Printed): Wrong[] {
   return wrong.map((each) => (each.key?.includes('input') ? { ...each, field: 'ticks' } : each));
 }
 
-/** With what each did among the first rows; by their names alone where the job cannot be checked. */
+/** Describes lists by what each did among the first rows, or by their names alone where the job cannot be checked. */
 function describeLists(directory: string, { lists }: CampaignJob, { steps = [] }: Printed) {
   const [{ suppression = [] } = {}] = steps as readonly { readonly suppression?: readonly SuppressionInput[] }[];
   const described = lists.map((list) => {

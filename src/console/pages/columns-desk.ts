@@ -196,7 +196,7 @@ export async function readColumns(
   };
 }
 
-/** For a terminal: what the page shows as chosen. */
+/** The command line for what the page shows as chosen. */
 function commandOf(chosen: string, country: string): string {
   const flags = [
     ['--destination', chosen],

@@ -154,7 +154,7 @@ export function fieldText({ fields }: Pick<PageRequest, 'fields'>, name: string)
   return String(fields[name] ?? '').trim();
 }
 
-/** As a form sends it: its line ends are CR LF. */
+/** Reads a text that a form sent: its line ends are CR LF. */
 export function textOfForm(text: unknown): string {
   return String(text ?? '').replaceAll(/\r\n?/g, '\n');
 }

@@ -197,7 +197,7 @@ function placeOf(code: string, from: number): string {
 }
 
 const PAGE_ROWS = 50;
-/** Above it a spreadsheet is the quicker way, and stands first. */
+/** With more rows a spreadsheet is the quicker way, and stands first. */
 const MANY_ROWS = 10_000;
 const MOST_CELLS = 40;
 const MOST_BESIDE = 160;

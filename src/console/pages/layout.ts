@@ -115,7 +115,7 @@ export const WORK = {
 
 export type Work = keyof typeof WORK;
 
-/** Until a command has ended, or a run begun. */
+/** The page that is shown until a command has ended, or a run begun. */
 export function waitPage(view: View, work: Work): PageAnswer {
   const { title, said, next, command } = WORK[work];
   return renderPage(view, { title, live: { work, said }, body: html`<p>${next}</p>${renderLeaving(view)}`, command });

@@ -105,7 +105,7 @@ ${renderStep(view, 'message', form)}
   });
 }
 
-/** As a text names a column: `{{ first_name }}`, or in brackets where it is written otherwise. */
+/** Writes a column as a text names it: `{{ first_name }}`, or in brackets where its name needs them. */
 function variableOf(column: string): string {
   return /^[a-z][a-z0-9_]*$/i.test(column) ? `{{ ${column} }}` : `{{ ["${column.replaceAll('"', '')}"] }}`;
 }

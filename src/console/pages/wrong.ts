@@ -73,7 +73,7 @@ function reword(text: string): string {
   return SENTENCES.reduce((said, [of, means]) => said.replace(of, means), text);
 }
 
-/** In the words of these pages. Who follows a fault to its field does not need its name. */
+/** Says a fault in the words of these pages. Who follows it to its field does not need the name of the field. */
 export function sayPlainly(said: string, { key, field }: Partial<Wrong> = {}): string {
   const own = key && said.startsWith(key) ? said.slice(key.length) : undefined;
   const bare = own?.startsWith(': ') ? own.slice(2) : own && field !== undefined ? `It${own}` : said;

@@ -82,7 +82,7 @@ export class RowWriter {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset).toString('utf8', this.#start, this.#end));
   }
 
-  /** As many cells as there are columns; undefined where NDJSON lacks one. */
+  /** Adds a row with as many cells as there are columns; undefined where NDJSON lacks one. */
   add({ cells, line, row, fault, ownId }: Omit<SourceRecord, 'cells'> & { readonly cells: readonly Cell[] }): void {
     const text = this.#text;
     text.appendByte(OPENING);

@@ -12,7 +12,7 @@ import { buildRow, isBlankRow, looksLikeUnclosedQuote } from './csv-row.js';
 import { CsvRows, refuseLongRow } from './csv-rows.js';
 import { type Delimiter, findCsvStart } from './delimiter.js';
 
-/** In so many bytes the header is sought that shows the delimiter. */
+/** How many bytes are searched for the header that shows the delimiter. */
 const HEAD_BYTES = 256 * 1024;
 
 interface Opened {

@@ -24,7 +24,7 @@ export class CsvRows {
   cells: string[] | undefined;
   /** Whether it holds line ends. */
   isSpanning = false;
-  /** Before that row; blank lines are skipped. */
+  /** How many blank lines stand before that row; they are skipped. */
   blankLines = 0;
   readonly #limits: ReadLimits;
   readonly #place: (line: number) => string;
@@ -32,7 +32,7 @@ export class CsvRows {
   readonly #options: Options;
   #bytes: Buffer = Buffer.alloc(0);
   #isEnded = false;
-  /** Behind the last row: where, and which line begins there. */
+  /** Where the last row ends, then the number of the line that begins there. */
   #end = 0;
   #nextLine: number;
   /** Blank lines there, which count once a row follows. */

@@ -62,7 +62,7 @@ function detectDelimiter(head: Buffer, shown: string): { delimiter: Delimiter; n
   return { delimiter, notice: `the delimiter is ${nameDelimiter(delimiter)}, found from the header` };
 }
 
-/** For people: a tab cannot be seen. */
+/** Names a delimiter for people: a tab cannot be seen. */
 function nameDelimiter(delimiter: Delimiter): string {
   return delimiter === '\t' ? 'tab' : `"${delimiter}"`;
 }

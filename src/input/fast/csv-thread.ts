@@ -12,7 +12,7 @@ import { draftBlock } from './draft-block.js';
 export interface CsvTask {
   readonly file: InputFile;
   readonly input: Input;
-  /** For which the rows are drafted, if for any. */
+  /** The step for which rows are drafted, if any. */
   readonly step: RowStep | undefined;
   /** How many blocks the receiver has taken: the only number in memory that both threads share. */
   readonly taken: Int32Array<SharedArrayBuffer>;
@@ -37,7 +37,7 @@ export type CsvMessage =
 
 /** Blocks read ahead of demand; for most files less than 4 MB. */
 const BLOCKS_AHEAD = 16;
-/** While fewer wait to be taken, the receiver has time to draft some itself. */
+/** While fewer blocks wait to be taken, the receiver has time to draft some itself. */
 const ENOUGH_BLOCKS = 3;
 
 async function readInThread({ file, input, step, taken }: CsvTask): Promise<void> {

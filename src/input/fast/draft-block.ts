@@ -10,7 +10,7 @@ export interface DraftBlock {
   readonly segments: Uint8Array<ArrayBuffer>;
   /** How many of each row's segments UCS-2 adds. */
   readonly extraParts: Uint8Array<ArrayBuffer>;
-  /** In UTF-8, row by row what it adds to the body and its facts: where these begin, and where they end. A refused row has none. */
+  /** UTF-8: what each row adds to the body, then its facts; where these begin and end stands below. A refused row has none. */
   readonly texts: Uint8Array<ArrayBuffer>;
   readonly factsAt: Uint32Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;

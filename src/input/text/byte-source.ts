@@ -50,7 +50,7 @@ async function* unpackWhenPacked(source: ByteSource, digest: Digest): AsyncGener
   }
 }
 
-/** By its name, or by its first bytes. */
+/** Whether a file is gzip, by its name or its first bytes. */
 export function isPacked(path: string, head: Buffer): boolean {
   return /\.gz$/i.test(path) || startsWith(head, GZIP_MAGIC);
 }

@@ -14,7 +14,7 @@ const MAX_ENTRIES = 10_000;
 export class Archive {
   readonly #source: ByteSource;
   readonly #zip: ZipFile;
-  /** By name in lower case: names of parts are the same in any case. */
+  /** Parts by name in lower case: case makes no difference. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 

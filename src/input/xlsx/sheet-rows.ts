@@ -166,7 +166,7 @@ function refuseLong({ shown, maxRowLength }: SheetContext, line: number): UserEr
   });
 }
 
-/** From 0, by the letters of a cell's name: `AB12` is 27. NaN for another name. */
+/** The column, from 0, that the letters of a cell's name mean: `AB12` is 27. NaN for another name. */
 function columnOf(reference: string): number {
   let column = 0;
   for (let at = 0; at < reference.length; at += 1) {

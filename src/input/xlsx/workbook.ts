@@ -11,7 +11,7 @@ export interface Sheet {
 
 /** What a workbook says of its parts. */
 export interface Workbook {
-  /** In the order of their tabs; charts and the like are no sheets. */
+  /** Sheets in the order of their tabs; charts and the like are none. */
   readonly sheets: readonly Sheet[];
   readonly sharedTexts: string | undefined;
   readonly styles: string | undefined;

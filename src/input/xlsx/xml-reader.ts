@@ -46,7 +46,7 @@ export async function* readPart(
   let tag: Tag | undefined;
   let depth = 0;
   let bytes = 0;
-  /** Since the last tag ended. */
+  /** Bytes since the last tag ended. */
   let openBytes = 0;
   parser.on('error', (error) => {
     throw refuse(error.message);

@@ -5,7 +5,7 @@ export type Path = readonly (string | number)[];
 
 /** One thing that is wrong with a job file, before it is given its line and column. */
 export interface Finding {
-  /** In the text: an offset. In the value: a path, located at its nearest written part. */
+  /** Where it is: an offset in the text, or a path in the value, located at its nearest written part. */
   readonly at: number | Path;
   readonly message: string;
   readonly hint?: string | undefined;

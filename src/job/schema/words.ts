@@ -56,7 +56,7 @@ export function whenSound(...keys: readonly string[]): z.core.$ZodSuperRefinePar
 export interface ValueFault {
   readonly message: string;
   readonly hint?: string | undefined;
-  /** Below the value that has the rule. */
+  /** Where it is, below the value that has the rule. */
   readonly path?: readonly string[];
 }
 

@@ -166,7 +166,7 @@ const csvSettings = z
   })
   .describe('How CSV outputs are written.');
 
-/** Beside the job file. */
+/** A directory beside the job file. */
 export const DEFAULT_OUTPUT = 'out';
 
 const outputSettings = z.strictObject({

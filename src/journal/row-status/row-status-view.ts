@@ -64,7 +64,7 @@ export class RowStatusView {
     return this.#table.endOf(this.#steps.get(step)?.ends[row] ?? 0);
   }
 
-  /** As the outputs have it. */
+  /** The verdict of a row as the outputs have it. */
   standingOf(step: number, row: number, isRepeatable: boolean) {
     const open = this.openVerdictOf(step, row, isRepeatable);
     return this.endOf(step, row) ?? open ?? ({ status: 'unprocessed', code: '' } as const);
@@ -196,13 +196,13 @@ const WITH_WORKERS: Verdict = {
 interface StepRows {
   /** The number of each row's end in the table; 0 for none. */
   readonly ends: Uint32Array;
-  /** By row. */
+  /** The ids of each row that has some. */
   readonly ids: Map<number, readonly string[]>;
-  /** By the number of the request: where its outcome stands in the journal. 0 for none, since a journal begins with another entry. */
+  /** Where the outcome of each request, by number, stands in the journal. 0 for none, since a journal begins with another entry. */
   readonly offsets: Float64Array;
-  /** By the number of the request: its first row, where it has an outcome. */
+  /** The first row of each request, by number, that has an outcome. */
   readonly firsts: Uint32Array;
-  /** By the number of the request, where it was split. */
+  /** The outcomes of a request that was split, by its number. */
   readonly parts: Map<number, OutcomePlace[]>;
   readonly sent: SentRows & { lastMs?: number };
 }

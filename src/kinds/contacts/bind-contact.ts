@@ -73,7 +73,7 @@ const NONE = [] as const;
 
 interface BoundField {
   readonly field: ContactField;
-  /** By which the faults of a row name it. */
+  /** The name of its column in the faults of a row. */
   readonly column: string;
   readonly index: number;
 }

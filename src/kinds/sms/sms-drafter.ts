@@ -64,7 +64,7 @@ export function bindSms(step: SmsStep, columns: Columns): DraftRow {
   };
 }
 
-/** Without the characters that are replaced as soon as the others are gone. */
+/** Omits characters that force UCS-2 now, but are replaced as soon as the others are gone. */
 function nameForcing(count: SegmentCount, smartReplace: boolean): SegmentCount {
   const { ucs2Characters } = count;
   return smartReplace && ucs2Characters !== undefined
@@ -97,7 +97,7 @@ function endMessage(
   return { number: digits, country, segments, extraParts, forcesUcs2, replaced, factsAt };
 }
 
-/** With all its faults; that of a number comes first. */
+/** Refuses a row with all its faults; that of a number comes first. */
 function refuseRow(
   number: NumberDigits | undefined,
   [fault, ...others]: readonly [Rejection, ...Rejection[]],

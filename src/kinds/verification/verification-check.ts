@@ -65,7 +65,7 @@ function readVerdict(response: Response, body: Buffer, judge: (session: Session)
   return give(session, code === undefined ? judgeStatus(session) : judge(session));
 }
 
-/** For a session that has ended the service says how, whatever code it gets: only a waiting one can be checked. */
+/** Reads the state of a session before its check: only a waiting one can be checked; one that has ended says how, whatever code it gets. */
 function readLook(response: Response, _part: RequestPart, body: Buffer): RowOutcomes | Seen | undefined {
   const { sessionId, destination } = readBody(body);
   const session = readSession.read(response, { sessionId });

@@ -134,7 +134,7 @@ function refuse(code: NumberCode, reason: string): RefusedNumber {
 
 type Rule = (value: string, country: string | undefined) => RefusedNumber | undefined;
 
-/** In this order: an earlier one explains more. Each gets a refused cell. */
+/** Rules in the order in which they are asked of a refused cell: an earlier one explains more. */
 const RULES: readonly Rule[] = [
   explainEmpty,
   explainOverlong,

@@ -115,7 +115,7 @@ function startsWith(source: string | 0 | undefined): RegExp {
   return new RegExp(`^(?:${source || NOTHING})`);
 }
 
-/** By ISO alpha-2. */
+/** The plan of each country, by ISO alpha-2. */
 export const planByCountry: ReadonlyMap<string, NumberingPlan> = new Map(
   Object.entries(raw.countries).map(([country, plan]) => [country, new NumberingPlan(plan, country)]),
 );

@@ -12,7 +12,7 @@ export const SCHEMA_VERSION = 1;
 /** The oldest server with all features that the functions use. */
 const LEAST_SERVER = 14;
 
-/** In one call, which is one transaction; of two at once one waits, and finds it done. Functions are replaced each time. */
+/** One call, which is one transaction: where two come at once, one waits and finds it done. Functions are replaced each time. */
 const INIT = `
 set local lock_timeout = '10s';
 select pg_advisory_xact_lock(hashtextextended('volley schema', 0));
