@@ -20,7 +20,7 @@ export type WorkEvent =
   /** What follows is of this step of a job. */
   | { readonly type: 'step'; readonly job: string; readonly step: number; readonly kind: string };
 
-/** A worker claims as many requests as it has slots; where these are few, twice as many, up to this: what a dead one had, others wait for. */
+/** A worker claims as many requests as it has slots; where these are few, twice as many, up to this: a dead one keeps others waiting. */
 const CLAIMED_AT_ONCE = 8;
 
 /**
