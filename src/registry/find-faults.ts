@@ -90,11 +90,13 @@ function sayCut(bytes: number, known: number): string {
 export async function assertJournalKept(files: Files, directory: string): Promise<void> {
   const { journal, ended } = (await readRunFile(files, directory))?.record ?? {};
   if (journal === undefined) return;
-  const { bytes } = (await files.stat(join(directory, JOURNAL_FILE))) ?? {};
+  const path = join(directory, JOURNAL_FILE);
+  const { bytes } = (await files.stat(path)) ?? {};
   const known = ended?.journalBytes ?? 0;
   if (bytes !== undefined && bytes >= known) return;
-  const so = bytes === undefined ? 'is gone' : sayCut(bytes, known);
-  throw new UserError('registry-mismatch', `Cannot use ${directory}: its ${JOURNAL_FILE} ${so}`, {
+  const message = bytes === undefined ? 'is gone' : sayCut(bytes, known);
+  throw new UserError('registry-mismatch', `Cannot use ${directory}: its ${JOURNAL_FILE} ${message}`, {
+    problems: [{ where: path, message }],
     hint: 'Put the run back from a backup that is as new as the run, or remove its directory: what it took stays known, and new files of the job are sent without it.',
   });
 }

@@ -31,13 +31,17 @@ export async function readHistory(files: Files, jobDirectory: string, registry: 
     assertOwnName(directory, plan);
     directories.find(plan.id);
     await assertOwnPlace(files, directory);
-    runs.push({
-      directory,
-      plan,
-      state: hasJournal ? await readStatus(files, { directory, plan }, registry) : 'planned',
-    });
+    const state = hasJournal ? await readStatus(files, { directory, plan }, registry) : stateWithout(registry, run);
+    runs.push({ directory, plan, state });
   }
   return runs;
+}
+
+/** The state of a run that has no journal. One whose journal is gone is no plan again: what it took stays taken, and who resumes it is refused. */
+function stateWithout(registry: RegistryState, run: string): RunStatus {
+  const { journal, ended } = registry.recordOf(run);
+  if (journal === undefined) return 'planned';
+  return ended?.state === 'finished' ? 'finished' : 'unfinished';
 }
 
 /** Reads the state of a run; a journal as long as at its end says what it said then. To read every past one would take longer each night. */

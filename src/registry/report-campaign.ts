@@ -27,6 +27,7 @@ import { emptyBalance, type StepSummary, type Summary } from '../report/summary.
 import { CAMPAIGN_PAGE, readSummary, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Claims } from './claims.js';
+import { assertJournalKept } from './find-faults.js';
 import { readRegistry, readRunDirectories } from './open-registry.js';
 import { listTaken, type RegistryState } from './registry-state.js';
 import { writeRunReport } from './write-run-report.js';
@@ -47,7 +48,9 @@ type Summarize = (files: Files, directory: string, plan: Plan) => Promise<Summar
  * once. The outputs of each run are written again. Runs that are pruned or gone are named, and not counted.
  */
 export async function reportCampaign(files: Files, of: PlanAt): Promise<CampaignReport> {
-  return writeCampaign(files, of, { ...(await findMembers(files, of)), summarize: writeRunReport });
+  const members = await findMembers(files, of);
+  for (const { directory } of members.found) await assertJournalKept(files, directory);
+  return writeCampaign(files, of, { ...members, summarize: writeRunReport });
 }
 
 /**

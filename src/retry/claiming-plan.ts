@@ -90,7 +90,9 @@ export async function listWaiting(
   for (const id of registry.claims.plans) {
     const directory = directories.of(id);
     const isThere = async (file: string) => (await files.stat(join(directory, file))) !== undefined;
-    if (registry.isAbandoned(id) || !(await isThere(PLAN_FILE)) || (await isThere(JOURNAL_FILE))) continue;
+    const { abandoned, journal } = registry.recordOf(id);
+    if (abandoned !== undefined || journal !== undefined) continue;
+    if (!(await isThere(PLAN_FILE)) || (await isThere(JOURNAL_FILE))) continue;
     waiting.push({ directory, plan: await readPlan(files, directory), rows: registry.claims.countOf(id) });
   }
   return waiting;

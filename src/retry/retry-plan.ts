@@ -105,7 +105,10 @@ export async function makeAnew(request: RetryRequest, deps: Ports & { readonly p
     addRow(ranges, step, index);
   }
   for (const [id, ranges] of plans) {
-    if (rows.registry.isAbandoned(id) || !(await isUnbegun(request.directories.of(id), deps.files))) continue;
+    const { abandoned, journal } = rows.registry.recordOf(id);
+    // One whose journal is gone may have sent them.
+    const isTheirs = abandoned === undefined && journal === undefined;
+    if (!isTheirs || !(await isUnbegun(request.directories.of(id), deps.files))) continue;
     made.push(await makePlanOf(ranges, request, deps, id));
   }
   return made;

@@ -86,6 +86,22 @@ test.each(oneIn(2, LOSSES))(
   },
 );
 
+test('a retry that was sent, and whose journal is gone since, is neither made again nor called unsent', async () => {
+  const { workspace, directory } = await aStoppedRun();
+  const retried = await workspace.resend(directory, 'unprocessed');
+  const plan = `${retried.summary.directory}/plan.json`;
+  const before = readFileSync(plan);
+  rmSync(`${retried.summary.directory}/journal.ndjson`);
+  const sent = await workspace.destinations();
+
+  expect((await workspace.retry(directory, 'unprocessed')).state).toBe('nothing-to-retry');
+  expect(readFileSync(plan)).toEqual(before);
+  expect((await workspace.volley('plan', 'job.yaml', '--no-json')).stdout).not.toContain('is not sent');
+  const refused = await workspace.refused('report', directory, '--campaign');
+  expect(refused).toMatchObject({ exitCode: 4, error: { code: 'registry-mismatch' } });
+  expect(await workspace.destinations()).toEqual(sent);
+});
+
 /** What may happen to a file on a disk, or by a careless hand. */
 const DAMAGES: readonly (readonly [string, (text: string) => string | undefined])[] = [
   ['has another digit', (text) => text.replace(/(?<=\d)\d/, (digit) => String((Number(digit) + 1) % 10))],
