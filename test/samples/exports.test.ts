@@ -26,6 +26,7 @@ const EXPORTS: Readonly<Record<string, ByHand>> = {
     destination: 'Mobile Phone Number',
     input: ', country: SG',
     name: 'First Name',
+    where: 'Marketing contact status: "marketing contact"',
   },
   'klaviyo-profiles': {
     destination: 'Phone Number',
