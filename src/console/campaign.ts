@@ -154,24 +154,35 @@ export class Campaigns {
       if (isMap(made.contents)) made.contents.items.splice(1, 0, memory);
       await this.#write(campaign, made);
     } else
-      await this.edit(campaign, (document) => {
+      await this.#change(campaign, (document) => {
         for (const key of HOW_READ) {
           const at = ['steps', 0, ...key];
           const node = made.getIn(at, true);
           if (node === undefined) document.deleteIn(at);
           else document.setIn(at, node);
         }
-        const isNew = (list: unknown) => !campaign.job?.lists.includes(nameList(isMap(list) ? list.toJSON() : {}));
-        setLists(document, [...listLists(document), ...listLists(made).filter(isNew)]);
+        const nameOf = (list: unknown) => nameList(isMap(list) ? list.toJSON() : {});
+        const known = listLists(document).map(nameOf);
+        setLists(document, [
+          ...listLists(document),
+          ...listLists(made).filter((list) => !known.includes(nameOf(list))),
+        ]);
       });
     await this.#files.remove(path);
   }
 
-  /** Comments and all other keys stay. */
-  async edit({ directory, job }: CampaignFolder, change: (document: Document) => void): Promise<void> {
-    const document = parseDocument(job?.text ?? '');
+  /** Comments and all other keys stay. False where the file was changed since the campaign was read: then nothing is. */
+  async edit(campaign: CampaignFolder, change: (document: Document) => void): Promise<boolean> {
+    const isSame = (await this.#files.readText(jobFileOf(campaign))) === campaign.job?.text;
+    if (isSame) await this.#change(campaign, change);
+    return isSame;
+  }
+
+  /** Changes the file as it is now: it may have been saved in an editor meanwhile. */
+  async #change(campaign: Pick<CampaignFolder, 'directory'>, change: (document: Document) => void): Promise<void> {
+    const document = parseDocument((await this.#files.readText(jobFileOf(campaign))) ?? '');
     change(document);
-    await this.#write({ directory }, document);
+    await this.#write(campaign, document);
   }
 
   async #write(campaign: Pick<CampaignFolder, 'directory'>, document: Document): Promise<void> {
@@ -212,10 +223,11 @@ export class Campaigns {
   }
 
   /** One more file of people; nothing changes where the job has it. */
-  async addFile(campaign: CampaignFolder, file: string): Promise<void> {
+  async addFile({ name }: CampaignFolder, file: string): Promise<void> {
+    const campaign = await this.find(name);
     const files = campaign.job?.files;
     if (files === undefined || files.includes(file)) return;
-    await this.edit(campaign, (document) => document.setIn(['steps', 0, 'input', 'files'], [...files, file]));
+    await this.#change(campaign, (document) => document.setIn(['steps', 0, 'input', 'files'], [...files, file]));
   }
 }
 

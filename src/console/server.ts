@@ -31,6 +31,7 @@ import {
   type JobRequest,
   oncePressed,
   type PageRequest,
+  problemPage,
   type Respond,
   unlessHandWritten,
 } from './pages/desk.js';
@@ -121,8 +122,7 @@ export async function startConsole(
     // A browser that went away in the middle of an upload waits for no answer.
     if (raw.destroyed && !raw.complete) return reply.hijack();
     if (error instanceof UserError) {
-      const said = [error, ...error.problems].map(({ message }) => sayPlainly(message)).join('; ');
-      return sendPage(reply, refusedPage(409, 'There is a problem', said));
+      return sendPage(reply, refusedPage(409, 'There is a problem', sayPlainly(error.message)));
     }
     const { statusCode = 500 } = error as { readonly statusCode?: number };
     if (statusCode < 500) return sendPage(reply, refusedPage(statusCode, 'This cannot be taken', NOT_TAKEN));
@@ -167,7 +167,10 @@ export async function startConsole(
       return sendPage(reply, refused ?? (await act(readAsked(request, fields, session))));
     });
   const within = (act: Respond<CampaignRequest>): Respond<PageRequest> => {
-    return async (asked) => act({ ...asked, campaign: await campaigns.find(asked.name) });
+    return async (asked) => {
+      const campaign = await campaigns.find(asked.name);
+      return act({ ...asked, campaign }).catch((error) => problemPage({ ...asked, campaign }, error));
+    };
   };
   const inTurn = (act: Respond<PageRequest>): Respond<PageRequest> => {
     return (asked) => campaigns.inTurn(asked.name, () => act(asked));

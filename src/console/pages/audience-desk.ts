@@ -21,7 +21,7 @@ import {
 import { type CampaignJob, listLists, setLists } from '../campaign.js';
 import type { Printed } from '../commands.js';
 import { refusePath, writePieces } from '../uploads.js';
-import { Desk, fieldText, type JobRequest, viewOf } from './desk.js';
+import { Desk, exceptUserError, fieldText, type JobRequest, viewOf } from './desk.js';
 import { MULTIPART, PEOPLE_FILES, renderField, renderFileField, renderStep } from './forms.js';
 import { type PageAnswer, renderPage } from './layout.js';
 import { conflictOf, sayPlainly, type View, type Wrong, wrongOf } from './wrong.js';
@@ -31,7 +31,11 @@ export class AudienceDesk extends Desk {
   async showWho(asked: JobRequest, wrong: readonly Wrong[] = [], ticks?: readonly Ticked[]): Promise<PageAnswer> {
     const { campaign, job } = asked;
     const ticked = ticks ?? job.ticked;
-    const [sample, printed] = await Promise.all([readSample(asked, this.files), this.checkJob(asked)]);
+    // The check says why a file cannot be read.
+    const [sample = joinSamples([]), printed] = await Promise.all([
+      readSample(asked, this.files).catch(exceptUserError),
+      this.checkJob(asked),
+    ]);
     const columns = listTickable(sample, ticked, job.destination);
     const placed = wrong.map((each) => {
       const at = columns.findIndex(({ column }) => column === each.field);
@@ -59,13 +63,14 @@ export class AudienceDesk extends Desk {
     if (fields.sha256 !== job.sha256) return this.showWho(asked, [conflict], ticked);
     const added = await this.#takeList(asked);
     if (added !== undefined && 'message' in added) return this.showWho(asked, [added], ticked);
-    await this.edit(asked, 'changed who gets it', (document) => {
+    const isSaved = await this.edit(asked, 'changed who gets it', (document) => {
       const where = ['steps', 0, 'input', 'where'];
       if (ticked.length === 0) document.deleteIn(where);
       else document.setIn(where, document.createNode(toWrittenWhere(ticked)));
       const kept = listLists(document).filter((_, index) => fields[`list-${index}`] !== undefined);
       setLists(document, [...kept, ...(added === undefined ? [] : [document.createNode(added)])]);
     });
+    if (!isSaved) return this.showWho(asked, [conflict], ticked);
     const isFaulty = listAudienceFaults(await this.checkJob(asked)).length > 0;
     return { to: `/c/${asked.name}/${isFaulty || fields.next === undefined ? 'who' : 'when'}` };
   }
@@ -127,8 +132,10 @@ function whoPage(view: View, { optOuts, sharesMemory }: CampaignJob, shown: WhoS
     columns.length === 0
       ? html`<p class="dim">No column of the file has few enough values to tick.</p>`
       : html`<p>Tick values to write only to people who have them. A column without a tick does not count.</p>`;
+  const isKept = (index: number) => view.written.sha256 === undefined || view.written[`list-${index}`] !== undefined;
   const ticks = lists.map(
-    (list, index) => html`<label class="tick"><input type="checkbox" name="list-${index}" checked> ${list}</label>`,
+    (list, index) =>
+      html`<label class="tick"><input type="checkbox" name="list-${index}"${isKept(index) ? html` checked` : NOTHING}> ${list}</label>`,
   );
   const everywhere = html`<a href="/people">opted out</a> of all campaigns`;
   const listed =

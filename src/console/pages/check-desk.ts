@@ -173,7 +173,7 @@ function checkPage(
   shown: { checked: Checked | undefined; before: Before; unasked: readonly string[]; nowMs: number },
 ): PageAnswer {
   const { checked, before, unasked, nowMs } = shown;
-  const start = (said: string) => renderForm(view, 'check', html`<button>${said}</button>`);
+  const start = (said: string, look = NOTHING) => renderForm(view, 'check', html`<button${look}>${said}</button>`);
   const { title, command } = WORK.plan;
   if (checked === undefined) {
     return renderPage(view, {
@@ -199,7 +199,7 @@ function checkPage(
   return renderPage(view, {
     title,
     body: html`<h1>Check</h1>${stale}<p class="lead">${lead}</p>${isBegun ? NOTHING : renderBefore(view, checked, before)}${night === undefined ? NOTHING : html`<p class="note"><b>It is night there now:</b> ${night}. Phones ring, and some countries forbid it. <a href="${view.at}/when">Choose another time</a>.</p>`}${send === NOTHING ? NOTHING : renderUnasked(unasked)}${cost}
-${plan.steps.map((step) => renderStep(step, plan))}${send}`,
+${plan.steps.map((step) => renderStep(step, plan))}${send}${isStale ? NOTHING : html`<p>If the file, or a list, was changed since:</p>${start('Check again', html` class="quiet"`)}`}`,
     command:
       plan.retryOf === undefined ? command : `volley retry ${quoteWord(plan.retryOf.run)} --only ${plan.retryOf.only}`,
   });

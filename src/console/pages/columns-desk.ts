@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { describeFailure } from '../../command/failure.js';
 import { countOf, format } from '../../domain/count-of.js';
 import { quoteWord, UserError } from '../../domain/errors.js';
 import { warnOfLandlines } from '../../guess/describe-guess.js';
@@ -13,7 +14,7 @@ import type { Files } from '../../storage/files.js';
 import type { CampaignFolder } from '../campaign.js';
 import type { Printed } from '../commands.js';
 import { findUploaded, readFileName, readSize, refusePath, SLICE_BYTES, takeSlice, writePieces } from '../uploads.js';
-import { type CampaignRequest, Desk, fieldText, viewOf } from './desk.js';
+import { type CampaignRequest, Desk, exceptUserError, fieldText, viewOf } from './desk.js';
 import { MULTIPART, PEOPLE_FILES, renderField, renderFileField, renderForm, renderSelect } from './forms.js';
 import { type PageAnswer, renderPage } from './layout.js';
 import { type View, type Wrong, wrongOf } from './wrong.js';
@@ -87,11 +88,16 @@ export class ColumnsDesk extends Desk {
   async showColumns(asked: CampaignRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
     const { campaign } = asked;
     if (campaign.file === undefined) return { to: `/c/${asked.name}/file` };
-    const sheets = await listSheets(campaign.file);
-    const read = readColumns(campaign, this.files, asked.fields);
-    const shown = await (sheets.length > 1 ? read.catch(() => undefined) : read);
-    if (shown === undefined) return sheetPage(viewOf(asked, wrong), campaign, sheets);
-    return columnsPage(viewOf(asked, wrong), campaign, { ...shown, sheets });
+    let sheets: string[] = [];
+    try {
+      sheets = await listSheets(campaign.file);
+      const shown = await readColumns(campaign, this.files, asked.fields);
+      return columnsPage(viewOf(asked, wrong), campaign, { ...shown, sheets });
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      if (sheets.length > 1) return sheetPage(viewOf(asked, wrong), campaign, sheets);
+      return this.showFile(asked, wrongOf({ ...describeFailure(error) }));
+    }
   }
 
   async chooseColumn(asked: CampaignRequest): Promise<PageAnswer> {
@@ -104,7 +110,9 @@ export class ColumnsDesk extends Desk {
     if (country !== '' && !named.ok) return refuse([{ message: named.reason, field: 'country' }]);
     if (asked.fields.count !== undefined) return refuse([]);
     if (!destination) return refuse([{ message: 'Choose the column of the phone numbers', field: 'destination' }]);
-    const doubt = findDoubt(await readColumns(asked.campaign, this.files, asked.fields));
+    const read = await readColumns(asked.campaign, this.files, asked.fields).catch(exceptUserError);
+    if (read === undefined) return refuse([]);
+    const doubt = findDoubt(read);
     if (doubt !== undefined && doubt !== asked.fields.sure) return refuse([{ message: doubt, field: 'country' }]);
     const flags = [`--destination=${destination}`, ...(named.ok ? [`--country=${named.country}`] : [])];
     const printed = await this.#guess(asked, flags);

@@ -2,6 +2,8 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Document } from 'yaml';
 import type { Context } from '../../command/context.js';
+import { describeFailure } from '../../command/failure.js';
+import { UserError } from '../../domain/errors.js';
 import { type CampaignReport, readCampaignReport } from '../../registry/report-campaign.js';
 import { html } from '../../report/page/html.js';
 import type { Files } from '../../storage/files.js';
@@ -10,7 +12,7 @@ import { type CampaignFolder, type CampaignJob, type Campaigns, jobFileOf } from
 import type { Commands, CommandToStart, Printed, Started } from '../commands.js';
 import { type FoundRun, readChecked } from '../reading.js';
 import { type PageAnswer, renderPage, WORK, type Work } from './layout.js';
-import type { View, Wrong } from './wrong.js';
+import { type View, type Wrong, wrongOf } from './wrong.js';
 
 /** What a form or a query says. */
 export type FormFields = Readonly<Record<string, unknown>>;
@@ -46,6 +48,16 @@ export function givenJob(act: Respond<JobRequest>): Respond<CampaignRequest> {
 export function unlessHandWritten<Request extends CampaignRequest>(act: Respond<Request>): Respond<Request> {
   return async (asked) =>
     (asked.campaign.job?.unknown.length ?? 0) > 0 ? handWrittenPage(viewOf(asked), asked.campaign) : act(asked);
+}
+
+/** What a person must change before the page can be shown, on one that leads back to the campaign. */
+export function problemPage(asked: CampaignRequest, error: unknown): PageAnswer {
+  if (!(error instanceof UserError)) throw error;
+  const wrong = wrongOf({ ...describeFailure(error) });
+  return {
+    ...renderPage(viewOf(asked, wrong), { title: 'Not shown', body: html`<h1>This cannot be shown now</h1>` }),
+    status: 409,
+  };
 }
 
 /** A job that was written by hand: it is shown, and changed where it was written. */
@@ -106,10 +118,11 @@ export class Desk {
     await this.campaigns.note(name, { at: new Date(this.context.env.clock.now()).toISOString(), by, did });
   }
 
-  /** Changes the job file, of which comments and all other keys stay. */
-  protected async edit(asked: CampaignRequest, did: string, change: (document: Document) => void): Promise<void> {
-    await this.campaigns.edit(asked.campaign, change);
-    await this.note(asked, did);
+  /** Changes the job file that a form is about, of which comments and all other keys stay; false where it is another by now. */
+  protected async edit(asked: JobRequest, did: string, change: (document: Document) => void): Promise<boolean> {
+    const isSame = asked.fields.sha256 === asked.job.sha256 && (await this.campaigns.edit(asked.campaign, change));
+    if (isSame) await this.note(asked, did);
+    return isSame;
   }
 
   /** Starts a command, and leads to the page that waits for it. */
@@ -154,6 +167,11 @@ export function fieldText({ fields }: Pick<PageRequest, 'fields'>, name: string)
   return String(fields[name] ?? '').trim();
 }
 
+/** Passes over what a person must change first, which another part of the page says; all else is thrown. */
+export function exceptUserError(error: unknown): undefined {
+  if (!(error instanceof UserError)) throw error;
+}
+
 /** Reads a text that a form sent: its line ends are CR LF. */
 export function textOfForm(text: unknown): string {
   return String(text ?? '').replaceAll(/\r\n?/g, '\n');
@@ -176,10 +194,10 @@ export function askFor(count: number): Wrong {
 }
 
 export function viewOf(
-  { formToken, user, isSignedIn, campaign }: PageRequest & { readonly campaign?: CampaignFolder },
+  { formToken, user, isSignedIn, campaign, fields }: PageRequest & { readonly campaign?: CampaignFolder },
   wrong: readonly Wrong[] = [],
 ): View {
-  const visit = { formToken, user, isSignedIn, wrong };
+  const visit = { formToken, user, isSignedIn, wrong, written: wrong.length > 0 ? fields : {} };
   if (campaign === undefined) return { ...visit, at: '', campaign };
   const { name, job = { isSandbox: true, account: '', sha256: '' } } = campaign;
   return { ...visit, at: `/c/${name}`, campaign: { ...job, name } };

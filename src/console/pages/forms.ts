@@ -23,7 +23,8 @@ interface Field {
 }
 
 export function renderField(view: View, { id, label, hint, value, attributes = NOTHING }: Field): Html {
-  const written = value === undefined ? NOTHING : html` value="${value}"`;
+  const own = value ?? view.written[id];
+  const written = own === undefined ? NOTHING : html` value="${String(own)}"`;
   return html`<p class="field"><label for="${id}">${label}</label>${hint === undefined ? NOTHING : html`<span class="hint" id="${id}-hint">${hint}</span>`}${renderFault(view, id)}<input id="${id}" name="${id}"${written}${markWrong(view, id, hint && `${id}-hint`)}${attributes}></p>
 `;
 }
@@ -40,8 +41,14 @@ export function renderStep(view: View, step: string, content: Html, attributes?:
   return renderForm(view, step, html`${job}${content}${SAVE}`, attributes);
 }
 
+/** What is confirmed is typed anew. */
 export function renderCount(view: View, label: string): Html {
-  return renderField(view, { id: 'count', label, attributes: html` inputmode="numeric" autocomplete="off" size="10"` });
+  return renderField(view, {
+    id: 'count',
+    label,
+    value: '',
+    attributes: html` inputmode="numeric" autocomplete="off" size="10"`,
+  });
 }
 
 /** `options`: the value of each, and its title where that is another. */
@@ -49,7 +56,7 @@ export function renderSelect(
   view: View,
   { id, label }: Pick<Field, 'id' | 'label'>,
   options: readonly (readonly [value: string, title?: string])[],
-  chosen?: string,
+  chosen: unknown = view.written[id],
 ): Html {
   const listed = options.map(
     ([value, title = value]) =>

@@ -2,7 +2,7 @@ import { countOf } from '../../domain/count-of.js';
 import { type Html, html } from '../../report/page/html.js';
 import { jobFileOf } from '../campaign.js';
 import { MOST_COLUMNS, readColumns } from './columns-desk.js';
-import { Desk, type JobRequest, textOfForm, viewOf } from './desk.js';
+import { Desk, exceptUserError, type JobRequest, textOfForm, viewOf } from './desk.js';
 import { renderField, renderStep } from './forms.js';
 import { type PageAnswer, renderPage, renderPhone } from './layout.js';
 import { conflictOf, markWrong, renderFault, sayPlainly, type View, type Wrong, wrongOf } from './wrong.js';
@@ -21,7 +21,9 @@ export class MessageDesk extends Desk {
     const printed =
       job.message === '' ? undefined : await this[choice.length === 0 ? 'runHere' : 'run'](asked, ...args);
     const rows = printed?.exitCode === 0 ? (printed.rows as readonly PreviewRow[]) : [];
-    const columns = campaign.file === undefined ? [] : (await readColumns(campaign, this.files)).columns;
+    // The preview says why a file cannot be read.
+    const read =
+      campaign.file === undefined ? undefined : await readColumns(campaign, this.files).catch(exceptUserError);
     const { sender = job.sender, message = job.message } = fields;
     const written = { sender: String(sender), message: String(message) };
     const faults = wrong.length > 0 ? wrong : wrongOf(printed, 'message');
@@ -29,7 +31,7 @@ export class MessageDesk extends Desk {
       asked,
       faults.map((each) => (each.key?.endsWith('source') ? { ...each, field: 'sender' } : each)),
     );
-    return messagePage(view, { columns, rows, written, shown });
+    return messagePage(view, { columns: read?.columns ?? [], rows, written, shown });
   }
 
   async writeMessage(asked: JobRequest): Promise<PageAnswer> {
@@ -40,12 +42,11 @@ export class MessageDesk extends Desk {
       ...(message.trim() ? [] : [{ message: 'Write the message', field: 'message' }]),
     ];
     if (missing.length > 0) return this.showMessage(asked, missing);
-    const conflict = conflictOf('The campaign', `says: “${job.message}”`, 'message');
-    if (asked.fields.sha256 !== job.sha256) return this.showMessage(asked, [conflict]);
-    await this.edit(asked, 'wrote the message', (document) => {
+    const isSaved = await this.edit(asked, 'wrote the message', (document) => {
       document.setIn(['steps', 0, 'template', 'source'], sender);
       document.setIn(['steps', 0, 'template', 'text'], message);
     });
+    if (!isSaved) return this.showMessage(asked, [conflictOf('The campaign', `says: “${job.message}”`, 'message')]);
     const isNext =
       asked.fields.next !== undefined &&
       (await this.showMessage({ ...asked, job: { ...job, message } })).status !== 422;

@@ -25,10 +25,8 @@ export class TimingDesk extends Desk {
     const timing = readTiming(asked.fields);
     const missing = listMissing(timing);
     if (missing.length > 0) return this.showWhen(asked, missing, timing);
-    const conflict = conflictOf('The campaign', `says: ${describeTiming(job.timing, ownZone())}`);
-    if (asked.fields.sha256 !== job.sha256) return this.showWhen(asked, [conflict], timing);
     const { kind, day, time, zone, from, to, clock, days, sample } = timing;
-    await this.edit(asked, 'changed when it leaves', (document) => {
+    const isSaved = await this.edit(asked, 'changed when it leaves', (document) => {
       const put = (path: readonly string[], value: unknown) => {
         const at = ['steps', 0, ...path];
         if (value === undefined) document.deleteIn(at);
@@ -43,6 +41,8 @@ export class TimingDesk extends Desk {
       else for (const [key, value] of Object.entries(hours)) put(['window', key], value);
       put(['ramp'], sample === '' ? undefined : [{ share: sample, ask: true }]);
     });
+    const conflict = conflictOf('The campaign', `says: ${describeTiming(job.timing, ownZone())}`);
+    if (!isSaved) return this.showWhen(asked, [conflict], timing);
     const isFaulty = (await this.#check(asked)).length > 0;
     return { to: `/c/${asked.name}/${isFaulty || asked.fields.next === undefined ? 'when' : 'check'}` };
   }

@@ -9,9 +9,11 @@ export interface View extends Visit {
   readonly at: string;
   readonly campaign: (Pick<CampaignJob, 'isSandbox' | 'account' | 'sha256'> & { readonly name: string }) | undefined;
   readonly wrong: readonly Wrong[];
+  /** What a form had that is refused: its fields keep it. */
+  readonly written: Readonly<Record<string, unknown>>;
 }
 
-export const NO_VIEW: View = { ...NO_VISIT, at: '', campaign: undefined, wrong: [] };
+export const NO_VIEW: View = { ...NO_VISIT, at: '', campaign: undefined, wrong: [], written: {} };
 
 /** One thing that is wrong. `field`: the id of what is to be changed on this page. */
 export interface Wrong {
