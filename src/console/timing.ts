@@ -1,7 +1,7 @@
 import { isObject } from '../domain/is-object.js';
 import { formatZoned, isTimeZone } from '../domain/stated-time.js';
 import { DAYS } from '../hours/window.js';
-import { readLocalTime } from '../job/local-time.js';
+import { isLocalTime, readLocalTime } from '../job/local-time.js';
 
 /** When a campaign leaves, as the form has it: texts, '' where nothing is said. */
 export interface Timing {
@@ -89,7 +89,8 @@ export function describeTiming({ kind, sample, ...timing }: Timing, own: string)
 }
 
 function describeMoment({ day, time, zone }: Pick<Timing, 'day' | 'time' | 'zone'>, own: string): string {
-  const read = isTimeZone(zone) ? readLocalTime(`${day} ${time}`, zone) : undefined;
+  const at = `${day} ${time}`;
+  const read = isTimeZone(zone) && isLocalTime(at) ? readLocalTime(at, zone) : undefined;
   if (read?.kind !== 'one') return `${day} ${time} in ${zone}`;
   const [there, here] = [zone, own].map((each) => formatZoned(Date.parse(read.instant), each));
   return there?.replace(zone, '') === here?.replace(own, '') ? `${there}` : `${there} (${here})`;

@@ -20,6 +20,9 @@ test.each([
     '1 December 2026 at 10:00 Europe/Vienna',
   ],
   [step({ scheduled: { at: '2026-12-01 10:00', timeZone: 'Nowhere' } }), '2026-12-01 10:00 in Nowhere'],
+  // The calendar has none of these.
+  [step({ scheduled: { at: '2026-11-31 10:00', timeZone: 'Asia/Singapore' } }), '2026-11-31 10:00 in Asia/Singapore'],
+  [step({ scheduled: { at: '2026-12-01 25:00', timeZone: 'Asia/Singapore' } }), '2026-12-01 25:00 in Asia/Singapore'],
   [
     step({}, { window: { from: '09:00', to: '20:00', outside: 'stop' } }),
     "Between 09:00 and 20:00 by each recipient's clock, mon tue wed thu fri sat",
