@@ -175,6 +175,16 @@ export class AConsole {
     return { sha256: fieldOf(await this.ask(path), 'sha256') };
   }
 
+  /** What the form of what could not be used carries, opened now: the plan, and which row stands where. */
+  async fixFormOf(name: string): Promise<Record<string, string>> {
+    const page = await this.ask(`/c/${name}/fix`);
+    const rows = [...page.text.matchAll(/name="(row-\d+)" value="(\w+)"/g)].map(([, field = '', key = '']) => [
+      field,
+      key,
+    ]);
+    return { plan: fieldOf(page, 'plan'), ...Object.fromEntries(rows) };
+  }
+
   /** Such a form, opened and saved. */
   async save(path: string, fields: Asking): Promise<Answer> {
     return this.post(path, { ...(await this.formOf(path)), ...fields });

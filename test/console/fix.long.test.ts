@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
-import { fieldOf, openAConsole, textOf } from './a-console.js';
+import { openAConsole, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
 const LOST = '436641234567';
@@ -14,10 +14,6 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     return console.check(name);
   }
 
-  async function planOf(name: string): Promise<string> {
-    return fieldOf(await console.ask(`/c/${name}/fix`), 'plan');
-  }
-
   const shown = (name: string) => console.textAt(`/c/${name}/fix`);
 
   const ROW = { 'cell-1-1': '+65 9100 0005', 'was-cell-1-1': 'n/a' };
@@ -28,17 +24,17 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     expect(await console.textAt('/c/run/run')).toContain('Fix 2 rows that could not be used');
     expect(await shown('run')).toContain('0 fixed, 2 left.');
     expect((await console.ask('/c/run/fix')).text).toContain('<a href="/c/run">Back</a>');
-    const plan = await planOf('run');
-    const bad = await console.post('/c/run/fix', { plan, ...ROW, 'cell-1-1': '+65 91' });
+    const form = await console.fixFormOf('run');
+    const bad = await console.post('/c/run/fix', { ...form, ...ROW, 'cell-1-1': '+65 91' });
     expect([bad.status, textOf(bad)]).toEqual([422, expect.stringContaining('Line 6, mobile: The number has too few')]);
     expect(bad.text).toContain('<a href="#cell-1-1">');
     expect(bad.text).toContain('value="+65 91"');
-    expect(await console.post('/c/run/fix', { plan, ...ROW })).toMatchObject({ status: 303 });
+    expect(await console.post('/c/run/fix', { ...form, ...ROW })).toMatchObject({ status: 303 });
     expect(await shown('run')).toMatch(/1 fixed, 1 left\. .*\(lost-plus\) 1 .* 0 .* Save Check the 1 /);
-    expect(textOf(await console.post('/c/run/fix', { plan, 'cell-0-1': LOST, 'was-cell-0-1': LOST }))).toContain(
+    expect(textOf(await console.post('/c/run/fix', { ...form, 'cell-0-1': LOST, 'was-cell-0-1': LOST }))).toContain(
       'Nothing was changed',
     );
-    const press = () => console.post('/c/run/fix/check', { plan });
+    const press = () => console.post('/c/run/fix/check', form);
     expect((await Promise.all([press(), press()])).map(({ to }) => to)).toEqual(Array(2).fill('/c/run/check'));
     const checked = await console.checked('run');
     expect(textOf(checked)).toMatch(/Only 1 person corrected since; 3 had it already, from .* The whole report/);
@@ -61,14 +57,14 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
   test.each(['SG', 'DE'])('are fixed before anything is sent, and go with the others, read in %s', async (country) => {
     const name = `draft-${country.toLowerCase()}`;
     await aChecked(name, PEOPLE, country);
-    const first = await planOf(name);
-    await console.post(`/c/${name}/fix`, { plan: first, ...ROW });
-    await console.post(`/c/${name}/fix/check`, { plan: first });
+    const form = await console.fixFormOf(name);
+    await console.post(`/c/${name}/fix`, { ...form, ...ROW });
+    await console.post(`/c/${name}/fix/check`, form);
     await console.checked(name);
     const check = await console.textAt(`/c/${name}/check`);
     expect(check).toMatch(/and why read 5 after rejections 4 1 to be sent 4/);
     expect(check).not.toContain('(not-a-number)');
-    const plan = await planOf(name);
+    const { plan = '' } = await console.fixFormOf(name);
     expect(await shown(name)).toContain('0 fixed, 1 left.');
     expect(await shown(name)).toContain('Put + back in 1 ( show )');
     expect(await console.post(`/c/${name}/fix/put`, { plan, code: 'lost-plus' })).toMatchObject({ status: 303 });
@@ -92,9 +88,9 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     await console.send('sheet', 1);
     // It is refused by both runs, and left once.
     expect(await shown('sheet')).toMatch(/0 fixed, 1 left.*Dora/);
-    const plan = await planOf('sheet');
-    await console.post('/c/sheet/fix', { plan, 'cell-0-1': `+${LOST}`, 'was-cell-0-1': '12' });
-    await console.post('/c/sheet/fix/check', { plan });
+    const form = await console.fixFormOf('sheet');
+    await console.post('/c/sheet/fix', { ...form, 'cell-0-1': `+${LOST}`, 'was-cell-0-1': '12' });
+    await console.post('/c/sheet/fix/check', form);
     await console.send('sheet', 1);
     expect(console.sent('sheet')).toEqual([`+${LOST}`, ...numbersOf(3), numberOf(5)]);
     expect(await shown('sheet')).toContain('Nothing is left to fix.');
@@ -127,11 +123,12 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
 
   test('of two people who change one cell, the second is shown what the first wrote', async () => {
     await aChecked('both');
-    const plan = await planOf('both');
-    await console.post('/c/both/fix', { plan, ...ROW });
-    const second = await console.post('/c/both/fix', { plan, ...ROW, 'cell-1-1': '+65 9100 0006' });
+    const form = await console.fixFormOf('both');
+    await console.post('/c/both/fix', { ...form, ...ROW });
+    const second = await console.post('/c/both/fix', { ...form, ...ROW, 'cell-1-1': '+65 9100 0006' });
     expect([second.status, textOf(second)]).toEqual([409, expect.stringContaining('It now says: “+65 9100 0005”')]);
     expect(second.text).toContain('value="+65 9100 0006"');
-    expect(await console.post('/c/both/fix', { plan: 'another', ...ROW })).toMatchObject({ status: 409 });
+    const other = await console.post('/c/both/fix', { ...form, plan: 'another', ...ROW, 'cell-1-1': '+65 9100 0007' });
+    expect([other.status, other.text]).toEqual([409, expect.stringContaining('value="+65 9100 0007"')]);
   });
 });

@@ -4,7 +4,7 @@ import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
 import { readFailure } from '../e2e/command.js';
-import { AConsole, destinationsIn, expectSaid, fieldOf, textOf } from './a-console.js';
+import { AConsole, destinationsIn, expectSaid, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
 
@@ -72,9 +72,9 @@ describe('a live campaign', { timeout: TIMEOUT_MS }, () => {
     shared.changeJob(name, withoutGuard);
     const refused = await shared.post(`/c/${name}/check`);
     expectSaid(refused, 422, 'asks for no approval');
-    const fix = fieldOf(await shared.ask(`/c/${name}/fix`), 'plan');
-    await shared.post(`/c/${name}/fix`, { plan: fix, 'cell-0-1': numberOf(4), 'was-cell-0-1': 'n/a' });
-    await shared.post(`/c/${name}/fix/check`, { plan: fix });
+    const form = await shared.fixFormOf(name);
+    await shared.post(`/c/${name}/fix`, { ...form, 'cell-0-1': numberOf(4), 'was-cell-0-1': 'n/a' });
+    await shared.post(`/c/${name}/fix/check`, form);
     const corrected = await shared.checked(name);
     for (const who of ['Anna', 'Cy']) {
       await be(who);

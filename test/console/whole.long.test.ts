@@ -22,8 +22,8 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
 
   /** Corrects a cell of the page, and checks it with the same press. */
   async function fix(name: string, cell: string, [was, text]: readonly [was: string, text: string]) {
-    const plan = fieldOf(await console.ask(`/c/${name}/fix`), 'plan');
-    return console.post(`/c/${name}/fix/check`, { plan, [`cell-${cell}`]: text, [`was-cell-${cell}`]: was });
+    const form = await console.fixFormOf(name);
+    return console.post(`/c/${name}/fix/check`, { ...form, [`cell-${cell}`]: text, [`was-cell-${cell}`]: was });
   }
 
   async function runsOf(name: string): Promise<string[]> {
@@ -151,7 +151,7 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
     );
     expect(textOf(page)).not.toContain('export');
     const { text } = await console.post('/c/again/fix', {
-      plan: fieldOf(page, 'plan'),
+      ...(await console.fixFormOf('again')),
       ...{ 'cell-1-1': '+65 91', 'was-cell-1-1': 'n/a' },
     });
     const [, row = ''] = /(<tr><th scope="row">6<.*?<\/tr>)/s.exec(text) ?? [];

@@ -2,18 +2,17 @@ import { basename, extname, join } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
 import { guessFileEncoding } from '../../input/read-heads.js';
 import { createDecoder } from '../../input/text/decoder.js';
-import { normalizeNumber } from '../../normalize/number/number.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { explainReason } from '../../report/account.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
 import type { RejectedRow } from '../../retry/left-rows.js';
 import { type CampaignFolder, jobFileOf } from '../campaign.js';
+import { editableAt, fieldOf, followRows, isUnchanged, keyOfRow, readChanged, refuseCell } from '../changed-cells.js';
 import { findRun } from '../reading.js';
 import {
   applyFixes,
   type CodeCount,
   countFixed,
-  type Fixes,
   findFault,
   isFixed,
   type RejectionList,
@@ -24,7 +23,7 @@ import { writePieces } from '../uploads.js';
 import { type CampaignRequest, Desk, fieldText, readFrom, textOfForm, viewOf } from './desk.js';
 import { MULTIPART, renderFileField, renderForm, renderHidden } from './forms.js';
 import { type PageAnswer, renderItems, renderPage, renderPages } from './layout.js';
-import { conflictOf, markWrong, renderFault, sayPlainly, type View, type Wrong } from './wrong.js';
+import { markWrong, renderFault, sayPlainly, type View, type Wrong } from './wrong.js';
 
 /** What is looked at: the plan that was checked and is not sent yet, or the newest run. */
 interface Looked {
@@ -44,7 +43,8 @@ export class FixDesk extends Desk {
     if (looked === undefined) return { to: `/c/${asked.name}/check` };
     if (asked.fields.plan === undefined || asked.fields.plan === looked.list.plan) return act(looked);
     const message = 'The campaign was checked or sent meanwhile. This is what is left to fix now.';
-    return this.#show({ ...asked, fields: {} }, looked, [{ message, status: 409 }]);
+    const { fields } = followRows(asked.fields, await readShown(asked, looked));
+    return this.#show({ ...asked, fields }, looked, [{ message, status: 409 }]);
   }
 
   /** Finds what is left to fix; undefined where nothing was checked, or a process sends. */
@@ -70,9 +70,7 @@ export class FixDesk extends Desk {
     return this.#onLeft(asked, async (looked) => {
       const { code, from } = readPlace(asked);
       const { fields } = asked;
-      const isSame = ([field, text]: [string, unknown]) =>
-        !field.startsWith('cell-') || textOfForm(text) === textOfForm(fields[`was-${field}`]);
-      if (Object.entries(fields).every(isSame))
+      if (Object.keys(fields).every((field) => !field.startsWith('cell-') || isUnchanged(fields, field)))
         return this.#show(asked, looked, [{ message: 'Nothing was changed: correct a cell, then save it' }]);
       return (await this.#save(asked, looked)) ?? { to: `/c/${asked.name}/fix${placeOf(code, from)}` };
     });
@@ -80,11 +78,12 @@ export class FixDesk extends Desk {
 
   async #save(asked: CampaignRequest, looked: Looked): Promise<PageAnswer | undefined> {
     const { fixes, from, ...page } = await readShown(asked, looked);
+    const { fields, lost } = followRows(asked.fields, { ...page, from });
     const rows = { ...fixes.rows };
-    const wrong: Wrong[] = [];
+    const wrong = [...lost];
     for (const [at, row] of page.rows.entries()) {
-      const changed = readChanged(asked, { row, at: from + at, list: looked.list, fixes });
-      const refused = changed.flatMap((each) => refuse(each, looked, row));
+      const changed = readChanged(fields, { row, at: from + at, list: looked.list, fixes });
+      const refused = changed.flatMap((each) => refuseCell(each, looked.plan, row));
       wrong.push(...refused);
       const cells = changed.filter(({ field }) => !refused.some((each) => each.field === field));
       if (cells.length === 0) continue;
@@ -93,7 +92,7 @@ export class FixDesk extends Desk {
       rows[row.name] = { code: row.standing.code, hasPut: row.put !== undefined, cells: all };
     }
     await looked.own.writeFixes({ ...fixes, rows });
-    return wrong.length === 0 ? undefined : this.#show(asked, looked, wrong);
+    return wrong.length === 0 ? undefined : this.#show({ ...asked, fields }, looked, wrong);
   }
 
   /** Puts back, in all rows of a code, what a spreadsheet took; or not any more. */
@@ -160,34 +159,6 @@ export class FixDesk extends Desk {
   }
 }
 
-type ChangedCell = ReturnType<typeof readChanged>[number];
-
-function readChanged(
-  { fields }: CampaignRequest,
-  { row, at, list, fixes }: { row: RejectedRow; at: number; list: RejectionList; fixes: Fixes },
-) {
-  const cells = applyFixes(row, list, fixes);
-  return editableAt(row, list.columns).flatMap((index) => {
-    const field = fieldOf(at, index);
-    const [written, was] = [fields[field], fields[`was-${field}`]];
-    if (written === undefined || was === undefined) return [];
-    const [text, before, now] = [textOfForm(written), textOfForm(was), textOfForm(cells[index] ?? '')];
-    if (text === before || text === now) return [];
-    return [{ field, column: list.columns[index] ?? '', text, now, isConflict: before !== now }];
-  });
-}
-
-function refuse({ field, column, text, now, isConflict }: ChangedCell, { plan }: Looked, row: RejectedRow): Wrong[] {
-  const at = `Line ${row.place[2]}, ${column}`;
-  if (isConflict) return [conflictOf(at, `says: “${now}”`, field)];
-  const [step] = plan.job.steps;
-  if (step?.kind !== 'sms' || column !== row.standing.field || step.destination !== column) return [];
-  // The country of a row may be in another of its cells: then the check says it.
-  if (step.input.countryColumn !== undefined) return [];
-  const number = normalizeNumber(text, step.input.country);
-  return number.ok ? [] : [{ message: `${at}: ${number.reason}`, field }];
-}
-
 function readPlace(asked: CampaignRequest): { code: string; from: number } {
   return { code: fieldText(asked, 'code'), from: readFrom(asked) };
 }
@@ -199,7 +170,6 @@ function placeOf(code: string, from: number): string {
 const PAGE_ROWS = 50;
 /** With more rows a spreadsheet is the quicker way, and stands first. */
 const MANY_ROWS = 10_000;
-const MOST_CELLS = 40;
 const MOST_BESIDE = 160;
 
 type ShownRejections = Awaited<ReturnType<typeof readShown>>;
@@ -310,7 +280,7 @@ function renderRow(view: View, row: RejectedRow, shown: ShownRejections & { at: 
     .filter((each) => each !== NOTHING);
   return [
     html`${line}${isOneFile ? NOTHING : html`<span class="hint">${basename(file)}</span>`}`,
-    html`${inputs}`,
+    html`${renderHidden(`row-${at}`, keyOfRow(row, list))}${inputs}`,
     refused.length > 0
       ? html`${refused}`
       : html`${isFixed(row, fixes) ? html`<b>Fixed</b>, was: ` : NOTHING}${adviseOf(row.standing.reason, shown)}`,
@@ -332,18 +302,4 @@ function adviseOf(advice: string, { isOpen }: ShownRejections): string {
     .split(/(?<=[;.]) /)
     .filter((part) => !part.includes('export'));
   return isOpen ? parts.join(' ').replace(/;$/, '.') || 'correct it' : advice;
-}
-
-/** Indexes of the columns at fault; where the row as a whole is, all. */
-function editableAt({ standing }: RejectedRow, columns: readonly string[]): number[] {
-  const { field, reason } = standing;
-  const found = columns.flatMap((column, index) =>
-    column === field || (column !== '' && reason.includes(`) ${column}: `)) ? [index] : [],
-  );
-  return found.length > 0 ? found : [...columns.keys()].slice(0, MOST_CELLS);
-}
-
-/** The name of a form's field: of a row by its place in the list, and a column. */
-function fieldOf(at: number, column: number): string {
-  return `cell-${at}-${column}`;
 }
