@@ -154,7 +154,7 @@ export class Campaigns {
       if (isMap(made.contents)) made.contents.items.splice(1, 0, memory);
       await this.#write(campaign, made);
     } else
-      await this.#change(campaign, (document) => {
+      await this.#changeNow(campaign.name, (document) => {
         for (const key of HOW_READ) {
           const at = ['steps', 0, ...key];
           const node = made.getIn(at, true);
@@ -173,14 +173,23 @@ export class Campaigns {
 
   /** Comments and all other keys stay. False where the file was changed since the campaign was read: then nothing is. */
   async edit(campaign: CampaignFolder, change: (document: Document) => void): Promise<boolean> {
-    const isSame = (await this.#files.readText(jobFileOf(campaign))) === campaign.job?.text;
-    if (isSame) await this.#change(campaign, change);
+    const { job } = campaign;
+    const isSame = job !== undefined && (await this.#files.readText(jobFileOf(campaign))) === job.text;
+    if (isSame) await this.#change(campaign, job.text, change);
     return isSame;
   }
 
-  /** Changes the file as it is now: it may have been saved in an editor meanwhile. */
-  async #change(campaign: Pick<CampaignFolder, 'directory'>, change: (document: Document) => void): Promise<void> {
-    const document = parseDocument((await this.#files.readText(jobFileOf(campaign))) ?? '');
+  /** Changes the file as it is now: it may have been saved in an editor meanwhile. Refuses one that is half written. */
+  async #changeNow(name: string, change: (document: Document, job: CampaignJob) => void): Promise<void> {
+    const campaign = await this.find(name);
+    const { job } = campaign;
+    if (job === undefined || job.unknown.length > 0)
+      throw new UserError('bad-input', 'The job file of the campaign is being changed. Load the page again.');
+    await this.#change(campaign, job.text, (document) => change(document, job));
+  }
+
+  async #change(campaign: CampaignFolder, text: string, change: (document: Document) => void): Promise<void> {
+    const document = parseDocument(text);
     change(document);
     await this.#write(campaign, document);
   }
@@ -224,10 +233,11 @@ export class Campaigns {
 
   /** One more file of people; nothing changes where the job has it. */
   async addFile({ name }: CampaignFolder, file: string): Promise<void> {
-    const campaign = await this.find(name);
-    const files = campaign.job?.files;
-    if (files === undefined || files.includes(file)) return;
-    await this.#change(campaign, (document) => document.setIn(['steps', 0, 'input', 'files'], [...files, file]));
+    const { job } = await this.find(name);
+    if (job === undefined || job.files.includes(file)) return;
+    await this.#changeNow(name, (document, { files }) =>
+      document.setIn(['steps', 0, 'input', 'files'], [...files, file]),
+    );
   }
 }
 

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { isDiskError } from '../command/disk-error.js';
 import type { Env } from '../command/env.js';
+import { UserError } from '../domain/errors.js';
 import { readKept } from '../domain/is-object.js';
 
 /** What a command printed with --json. */
@@ -100,8 +102,14 @@ export class Commands {
   stop(pid: number, instance = ''): boolean {
     const of = (each: string) => each.startsWith(`${pid} `) && (instance === '' || each === `${pid} ${instance}`);
     if ([...this.#stopped].some(of)) return false;
+    try {
+      process.kill(pid, 'SIGTERM');
+    } catch (error) {
+      // It ended by itself since it was looked at.
+      if (isDiskError(error) && error.code === 'ESRCH') return false;
+      throw new UserError('bad-input', 'The process that sends is of another user of this machine, who can stop it.');
+    }
     this.#stopped.add(`${pid} ${instance}`);
-    process.kill(pid, 'SIGTERM');
     return true;
   }
 

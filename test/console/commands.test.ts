@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Commands } from '../../src/console/commands.js';
+import { UserError } from '../../src/domain/errors.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { aFolder } from '../plan/a-plan.js';
 
@@ -15,16 +16,36 @@ setInterval(() => {}, 1000);
 note('begin ');
 `;
 
-test('as the first process of a container the console asks each command once to stop, and waits for its end', async () => {
-  const directory = aFolder();
-  const cli = join(directory, 'cli.cjs');
-  writeFileSync(cli, PROGRAM);
-  const commands = new Commands(async () => ({ exitCode: 0, error: null }), {
+function someCommands(cli: string): Commands {
+  return new Commands(async () => ({ exitCode: 0, error: null }), {
     files: nodeFiles,
     owner: { host: 'h', pid: 1, instance: 'i' },
     isProcessAlive: () => true,
     spawn: (args, options) => spawn(process.execPath, [cli, ...args], options),
   });
+}
+
+test('a process that has ended since it was looked at is not stopped; that one is of another user is said', () => {
+  const kill = vi.spyOn(process, 'kill');
+  onTestFinished(() => kill.mockRestore());
+  const commands = someCommands('cli.cjs');
+  const failWith = (code: string) =>
+    kill.mockImplementation(() => {
+      throw Object.assign(new Error(code), { code, syscall: 'kill' });
+    });
+  failWith('ESRCH');
+  expect(commands.stop(5_000_000, 'lock')).toBe(false);
+  failWith('EPERM');
+  expect(() => commands.stop(5_000_000, 'lock')).toThrow(UserError);
+  kill.mockImplementation(() => true);
+  expect([commands.stop(5_000_000, 'lock'), commands.stop(5_000_000, 'lock')]).toEqual([true, false]);
+});
+
+test('as the first process of a container the console asks each command once to stop, and waits for its end', async () => {
+  const directory = aFolder();
+  const cli = join(directory, 'cli.cjs');
+  writeFileSync(cli, PROGRAM);
+  const commands = someCommands(cli);
   const names = ['one', 'two'];
   const read = (name: string) => {
     try {

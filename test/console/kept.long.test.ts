@@ -58,6 +58,21 @@ describe('what a person typed', { timeout: TIMEOUT_MS }, () => {
     expect([answer.status, console.jobOf(name)]).toEqual([status, expect.stringContaining('# by hand\n')]);
   });
 
+  test('in an editor that has written half of it stays, where a column is chosen at that moment', async () => {
+    await console.aCampaign('half', people(2));
+    const before = console.jobOf('half');
+    const path = join(console.directory, 'campaigns', 'half', 'job.yaml');
+    const { readText } = nodeFiles;
+    let reads = 0;
+    const read = vi
+      .spyOn(nodeFiles, 'readText')
+      .mockImplementation(async (of) => (of === path && ++reads > 1 ? '' : readText(of)));
+    onTestFinished(() => read.mockRestore());
+    const answer = await console.post('/c/half/columns', { destination: 'mobile', country: 'SG' });
+    expect([answer.status, textOf(answer)]).toEqual([409, expect.stringContaining('Load the page again')]);
+    expect(console.jobOf('half')).toBe(before);
+  });
+
   test('is shown, and what is missing is named, where the file of people is not there any more', async () => {
     await console.aCampaign('gone', people(2));
     rmSync(join(console.directory, 'gone.csv'));
