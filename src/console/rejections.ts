@@ -59,12 +59,7 @@ export class Rejections {
 
   /** Made anew where the run, or what it is made of, has changed since. */
   async list(of: PlanAt): Promise<RejectionList> {
-    const runs = await findRelated(this.#files, of);
-    let bytes = 0;
-    for (const { directory } of runs) bytes += (await this.#files.stat(join(directory, JOURNAL_FILE)))?.bytes ?? 0;
-    const name = `rejections-${of.plan.id}-${bytes}`;
-    const [path, about] = [join(this.#state, `${name}.ndjson`), join(this.#state, `${name}.json`)];
-    const known = readKept(await this.#files.readText(about));
+    const { runs, path, about, known } = await this.#look(of);
     if (known !== undefined) return known;
     await this.#files.makeDirectory(this.#state);
     for (const each of await this.#files.list(this.#state))
@@ -77,6 +72,21 @@ export class Rejections {
     await this.writeFixes({ plan: of.plan.id, rows, put: fixes.plan === of.plan.id ? fixes.put : [] });
     await this.#files.writeWhole(about, JSON.stringify(list));
     return list;
+  }
+
+  /** The list as it was made; undefined where it is to be made. */
+  async find(of: PlanAt): Promise<RejectionList | undefined> {
+    return (await this.#look(of)).known;
+  }
+
+  async #look(of: PlanAt) {
+    const runs = await findRelated(this.#files, of);
+    let bytes = 0;
+    for (const { directory } of runs) bytes += (await this.#files.stat(join(directory, JOURNAL_FILE)))?.bytes ?? 0;
+    const name = `rejections-${of.plan.id}-${bytes}`;
+    const [path, about] = [join(this.#state, `${name}.ndjson`), join(this.#state, `${name}.json`)];
+    const known: RejectionList | undefined = readKept(await this.#files.readText(about));
+    return { runs, path, about, known };
   }
 
   async #write(path: string, runs: readonly PlanAt[], names: ReadonlySet<string>) {

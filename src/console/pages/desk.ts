@@ -85,8 +85,12 @@ export function oncePressed(act: Respond<JobRequest>, campaigns: Campaigns): Res
   };
 }
 
+/** How long a page waits for what it shows, before it says that this is on its way. */
+export const PATIENCE_MS = 1500;
+
 /** The campaigns of a directory, and the commands that do what a page asks for. */
 export class Desk {
+  readonly #making = new Map<string, { readonly key: string; readonly made: Promise<unknown> }>();
   protected readonly campaigns: Campaigns;
   protected readonly commands: Commands;
   protected readonly context: Context;
@@ -107,6 +111,28 @@ export class Desk {
   /** What a command has printed that reads only the job, its lists and the first rows of its files. */
   protected runHere({ user, campaign }: CampaignRequest, ...args: string[]): Promise<Printed> {
     return this.commands.runHere({ actor: user, directory: campaign.directory, args });
+  }
+
+  /**
+   * Waits a moment for what takes long with a large list; undefined where it is not made by then. It is made on, and asked for again by the same
+   * key it is not made twice. `waitMs`: undefined waits for its end; `isKept`: until another is made of the campaign.
+   */
+  protected async soon<T>(
+    slot: string,
+    { key, waitMs, isKept }: { readonly key: string; readonly waitMs: number | undefined; readonly isKept: boolean },
+    make: () => Promise<T>,
+  ): Promise<T | undefined> {
+    const last = this.#making.get(slot);
+    const made = last?.key === key ? (last.made as Promise<T>) : make();
+    if (last?.key !== key) {
+      this.#making.set(slot, { key, made });
+      const forget = () => this.#making.delete(slot);
+      made.then(isKept ? undefined : forget, forget);
+    }
+    if (waitMs === undefined) return made;
+    const late = new AbortController();
+    const wait = this.context.env.clock.sleep(waitMs, late.signal).then(() => undefined);
+    return Promise.race([made, wait]).finally(() => late.abort());
   }
 
   protected checkJob(asked: CampaignRequest): Promise<Printed> {

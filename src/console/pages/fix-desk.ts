@@ -20,9 +20,9 @@ import {
   readSheetHeader,
 } from '../rejections.js';
 import { writePieces } from '../uploads.js';
-import { type CampaignRequest, Desk, fieldText, readFrom, textOfForm, viewOf } from './desk.js';
+import { type CampaignRequest, Desk, fieldText, PATIENCE_MS, readFrom, textOfForm, viewOf } from './desk.js';
 import { MULTIPART, renderFileField, renderForm, renderHidden } from './forms.js';
-import { type PageAnswer, renderItems, renderPage, renderPages } from './layout.js';
+import { type PageAnswer, renderItems, renderPage, renderPages, waitPage } from './layout.js';
 import { markWrong, renderFault, sayPlainly, type View, type Wrong } from './wrong.js';
 
 /** What is looked at: the plan that was checked and is not sent yet, or the newest run. */
@@ -38,8 +38,13 @@ interface Looked {
  */
 export class FixDesk extends Desk {
   /** `act`: on what is left to fix, which is the same that the form is about, where it says which. */
-  async #onLeft(asked: CampaignRequest, act: (looked: Looked) => Promise<PageAnswer>): Promise<PageAnswer> {
-    const looked = await this.#look(asked.campaign);
+  async #onLeft(
+    asked: CampaignRequest,
+    act: (looked: Looked) => Promise<PageAnswer>,
+    waitMs?: number,
+  ): Promise<PageAnswer> {
+    const looked = await this.#look(asked.campaign, waitMs);
+    if (looked === 'later') return waitPage(viewOf(asked), 'fix', queryOf(readPlace(asked)));
     if (looked === undefined) return { to: `/c/${asked.name}/check` };
     if (asked.fields.plan === undefined || asked.fields.plan === looked.list.plan) return act(looked);
     const message = 'The campaign was checked or sent meanwhile. This is what is left to fix now.';
@@ -48,17 +53,20 @@ export class FixDesk extends Desk {
   }
 
   /** Finds what is left to fix; undefined where nothing was checked, or a process sends. */
-  async #look(campaign: CampaignFolder): Promise<Looked | undefined> {
+  async #look(campaign: CampaignFolder, waitMs: number | undefined): Promise<Looked | 'later' | undefined> {
     const { checked } = await this.checked(campaign);
     const isDraft = checked?.isBegun === false;
     const of = isDraft ? { ...checked, runner: undefined } : await findRun(campaign, this.context);
     if (of === undefined || of.runner !== undefined || of.plan.steps.length !== 1) return undefined;
     const own = new Rejections(this.files, this.campaigns.stateOf(campaign.name));
-    return { plan: of.plan, own, list: await own.list(of) };
+    const make = () => own.list(of);
+    const list =
+      (await own.find(of)) ?? (await this.soon(campaign.name, { key: of.plan.id, waitMs, isKept: false }, make));
+    return list === undefined ? 'later' : { plan: of.plan, own, list };
   }
 
   show(asked: CampaignRequest): Promise<PageAnswer> {
-    return this.#onLeft(asked, (looked) => this.#show(asked, looked));
+    return this.#onLeft(asked, (looked) => this.#show(asked, looked), PATIENCE_MS);
   }
 
   async #show(asked: CampaignRequest, looked: Looked, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
@@ -163,8 +171,12 @@ function readPlace(asked: CampaignRequest): { code: string; from: number } {
   return { code: fieldText(asked, 'code'), from: readFrom(asked) };
 }
 
+function queryOf({ code, from }: { readonly code: string; readonly from: number }): string {
+  return `?${new URLSearchParams({ ...(code === '' ? {} : { code }), ...(from === 0 ? {} : { from: String(from) }) })}`;
+}
+
 function placeOf(code: string, from: number): string {
-  return `?${new URLSearchParams({ ...(code === '' ? {} : { code }), ...(from === 0 ? {} : { from: String(from) }) })}#rows`;
+  return `${queryOf({ code, from })}#rows`;
 }
 
 const PAGE_ROWS = 50;

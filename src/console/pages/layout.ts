@@ -19,7 +19,7 @@ interface PageParts {
   readonly body: Html;
   readonly command?: string;
   /** What stands on top of a page of what is under way, and the work that leads to it: it is asked for again until it is another page. */
-  readonly live?: { readonly work: Work; readonly said: string };
+  readonly live?: { readonly work: Work; readonly said: string; readonly query?: string };
 }
 
 export function renderPage(view: View, { title, body, command, live }: PageParts): PageAnswer {
@@ -46,7 +46,7 @@ ${live === undefined ? NOTHING : html`<noscript><meta http-equiv="refresh" conte
 <a class="skip" href="#main">Skip to the content</a>
 <header><nav aria-label="Volley"><a class="brand" href="/">Volley</a>${campaign === undefined ? NOTHING : html` <a href="${view.at}">${campaign.name}</a>`}${renderVisitor(view)}</nav>${banner}</header>
 ${renderSteps(view, title)}<main id="main" tabindex="-1">
-${renderWrong(wrong)}${live === undefined ? NOTHING : html`<h1>${title}</h1><p class="lead" role="status" data-title="${title}" data-live="${view.at}/${WORK[live.work].page}">${live.said}</p>`}${body}
+${renderWrong(wrong)}${live === undefined ? NOTHING : html`<h1>${title}</h1><p class="lead" role="status" data-title="${title}" data-live="${view.at}/${WORK[live.work].page}${live.query ?? ''}">${live.said}</p>`}${body}
 ${command === undefined ? NOTHING : html`<footer>In the terminal: <code>${command}</code></footer>`}
 </main>
 </body>
@@ -111,14 +111,35 @@ export const WORK = {
     next: 'This takes about as long as sending them did. Then this page shows how many were taken back.',
     command: 'volley cancel job.yaml',
   },
+  preview: {
+    page: 'message',
+    did: 'looked at messages',
+    title: 'Message',
+    said: 'Volley reads every row of the file to find these messages. Nothing is sent.',
+    next: 'This takes a few seconds, with a million rows half a minute at most. Then this page shows them.',
+    command: 'volley preview job.yaml --longest',
+  },
+  fix: {
+    page: 'fix',
+    did: 'looked at rows to fix',
+    title: 'Fix',
+    said: 'Volley collects the rows that could not be used. Nothing is sent.',
+    next: 'This takes a few seconds with a million rows. Then this page shows them.',
+    command: 'volley report job.yaml',
+  },
 } as const;
 
 export type Work = keyof typeof WORK;
 
 /** The page that is shown until a command has ended, or a run begun. */
-export function waitPage(view: View, work: Work): PageAnswer {
+export function waitPage(view: View, work: Work, query = ''): PageAnswer {
   const { title, said, next, command } = WORK[work];
-  return renderPage(view, { title, live: { work, said }, body: html`<p>${next}</p>${renderLeaving(view)}`, command });
+  return renderPage(view, {
+    title,
+    live: { work, said, query },
+    body: html`<p>${next}</p>${renderLeaving(view)}`,
+    command,
+  });
 }
 
 export function renderLeaving({ at, campaign }: View): Html {

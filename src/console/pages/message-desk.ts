@@ -2,9 +2,9 @@ import { countOf } from '../../domain/count-of.js';
 import { type Html, html } from '../../report/page/html.js';
 import { jobFileOf } from '../campaign.js';
 import { MOST_COLUMNS, readColumns } from './columns-desk.js';
-import { Desk, exceptUserError, type JobRequest, textOfForm, viewOf } from './desk.js';
+import { Desk, exceptUserError, fieldText, type JobRequest, PATIENCE_MS, textOfForm, viewOf } from './desk.js';
 import { renderField, renderStep } from './forms.js';
-import { type PageAnswer, renderPage, renderPhone } from './layout.js';
+import { type PageAnswer, renderPage, renderPhone, waitPage } from './layout.js';
 import { conflictOf, markWrong, renderFault, sayPlainly, type View, type Wrong, wrongOf } from './wrong.js';
 
 const SHOWN_ROWS = 3;
@@ -14,12 +14,24 @@ export class MessageDesk extends Desk {
   async showMessage(asked: JobRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
     const { campaign, job, fields } = asked;
     const shown = fields.show === 'longest' || fields.show === 'random' ? fields.show : '';
-    const choice =
-      shown === 'longest' ? ['--longest'] : shown === 'random' ? ['--random', `${this.context.env.random()}`] : [];
+    const seed = fieldText(asked, 'seed');
+    if (shown === 'random' && seed === '')
+      return { to: `/c/${asked.name}/message?show=random&seed=${this.context.env.random()}#messages` };
+    const choice = shown === 'longest' ? ['--longest'] : shown === 'random' ? [`--random=${seed}`] : [];
     const args = ['preview', jobFileOf(campaign), '--count', `${SHOWN_ROWS}`, '--show-numbers', ...choice];
-    // For the longest or random ones all rows are read.
+    // The page is asked for again with the same choice: so it finds what was begun.
+    const look = () => this.run(asked, ...args);
+    const file = await this.files.stat(campaign.file ?? '');
+    const key = JSON.stringify([job.sha256, choice, file?.bytes, file?.modifiedMs]);
+    const isShort = choice.length === 0;
     const printed =
-      job.message === '' ? undefined : await this[choice.length === 0 ? 'runHere' : 'run'](asked, ...args);
+      job.message === ''
+        ? undefined
+        : await (isShort
+            ? this.runHere(asked, ...args)
+            : this.soon(asked.name, { key, waitMs: PATIENCE_MS, isKept: true }, look));
+    if (printed === undefined && job.message !== '')
+      return waitPage(viewOf(asked), 'preview', `?${new URLSearchParams({ show: shown, seed }).toString()}`);
     const rows = printed?.exitCode === 0 ? (printed.rows as readonly PreviewRow[]) : [];
     // The preview says why a file cannot be read.
     const read =
