@@ -104,7 +104,7 @@ test('the page repeats the table', () => {
   const rows: [DiskPlace, string][] = [
     ['given', 'a job, an input, a path that you gave'],
     ['output', 'the output directory, before it exists'],
-    ['job', 'the existing directory of a job, and its lock'],
+    ['job', 'the directory of a job in it, and its lock'],
     ['run', 'a file of a run, or any path once its run has begun'],
   ];
   for (const [place, words] of rows) {
