@@ -64,7 +64,7 @@ const MISUSES: readonly (readonly [RegExp, string])[] = [
   [/^Implications failed: (\S+) -> (\S+)$/, 'Cannot use --$1 alone: it needs --$2'],
   [/^Arguments (\S+) and (\S+) are mutually exclusive$/, 'Cannot use --$1 together with --$2, expected one of them'],
   [/^Not enough arguments following: (\S+)$/, 'Cannot use --$1: no value follows it, expected one'],
-  [/^Invalid values: Argument: (\S+), Given: (.*), Choices: (.*)$/, 'Cannot use --$1: it is $2, expected one of $3'],
+  [/^Invalid values: Argument: (\S+), Given: (.*), Choices: (.*)/s, 'Cannot use --$1: it is $2, expected one of $3'],
   [/^Not enough non-option arguments: got \d+, need at least \d+$/, 'Something is missing behind the verb'],
 ];
 
