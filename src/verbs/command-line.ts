@@ -32,6 +32,7 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
     .scriptName('volley')
     .version(describeProgram())
     .parserConfiguration({ 'dot-notation': false })
+    .updateStrings(WORDS as object as Record<string, string>)
     .usage(
       '$0 <verb>\n\nSends the rows of your files to the service, once each, and accounts for every row; makes single calls too.',
     );
@@ -50,7 +51,7 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
     )
     .wrap(Math.min(120, columns))
     .fail((misuse, error) => {
-      throw misuse === null ? error : refuse(sayMisuse(misuse));
+      throw misuse === null ? error : refuse(misuse.replace(/\s+/g, ' ').trim());
     })
     .parseAsync(args, {}, (_error, _flags, output) => {
       printed = output;
@@ -59,22 +60,19 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
   return exitCode;
 }
 
-/** The parser's own words, in those of all other messages. */
-const MISUSES: readonly (readonly [RegExp, string])[] = [
-  [/^Implications failed: (\S+) -> (\S+)$/, 'Cannot use --$1 alone: it needs --$2'],
-  [/^Arguments (\S+) and (\S+) are mutually exclusive$/, 'Cannot use --$1 together with --$2, expected one of them'],
-  [/^Not enough arguments following: (\S+)$/, 'Cannot use --$1: no value follows it, expected one'],
-  [/^Invalid values: Argument: (\S+), Given: (.*), Choices: (.*)/s, 'Cannot use --$1: it is $2, expected one of $3'],
-  [/^Not enough non-option arguments: got \d+, need at least \d+$/, 'Something is missing behind the verb'],
-];
-
-function sayMisuse(misuse: string): string {
-  const line = misuse.replace(/\s+/g, ' ').trim();
-  const missing = /^Missing required arguments?: (.*)$/.exec(line)?.[1];
-  if (missing !== undefined) return `Flags are missing: --${missing.replaceAll(', ', ', --')}`;
-  const [pattern, words] = MISUSES.find(([pattern]) => pattern.test(line)) ?? [];
-  return pattern === undefined || words === undefined ? line : line.replace(pattern, words);
-}
+/** What the parser says, in the words of all other messages. Two have a form for one and for several, which its types leave out. */
+const WORDS = {
+  'Arguments %s and %s are mutually exclusive': 'Cannot use --%s together with --%s, expected one of them',
+  'Not enough arguments following: %s': 'Cannot use --%s: no value follows it, expected one',
+  'Invalid values:': ' ',
+  'Argument: %s, Given: %s, Choices: %s': 'Cannot use --%s: it is %s, expected one of %s',
+  'Implications failed:': 'A flag needs another:',
+  'Missing required argument: %s': { one: 'A flag is missing: --%s', other: 'Flags are missing: %s' },
+  'Not enough non-option arguments: got %s, need at least %s': {
+    one: 'Something is missing behind the verb: there are %s words, expected %s',
+    other: 'Something is missing behind the verb: there are %s words, expected %s',
+  },
+};
 
 interface Asked {
   /** The command with its arguments. */
