@@ -180,7 +180,8 @@ class StepLeader {
 
   #stopWhere(news: RunNews): void {
     const away = this.#judge.explainAbsence(news, this.#handed.size > 0);
-    if (news.stop !== undefined) this.#context.stop.request(news.stop.reason as StopReason, news.stop.detail);
+    if (news.stop !== undefined)
+      this.#context.stop.request(news.stop.reason as StopReason, news.stop.detail, news.stop.fault);
     if (away !== undefined) this.#context.stop.request('unavailable', away);
   }
 

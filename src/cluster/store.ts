@@ -1,5 +1,5 @@
 import { ServiceError } from '../domain/errors.js';
-import type { PartResult, RequestKey } from '../journal/entry-format.js';
+import type { PartResult, RequestKey, Stop } from '../journal/entry-format.js';
 import type { RequestHead } from '../plan/format/plan-file.js';
 
 /**
@@ -115,7 +115,7 @@ export interface RunNews extends Omit<ServerMoment, 'atMs'> {
   /** Workers with a lease, that have claimed parts of this run, or may. */
   readonly workers: number;
   /** Why a worker wants the run to stop; undefined where none does. */
-  readonly stop: { readonly reason: string; readonly detail: string } | undefined;
+  readonly stop: Stop | undefined;
 }
 
 export interface LedRun {
@@ -259,7 +259,7 @@ export interface WorkerStore {
   /** Takes back what workers hold whose lease has ended; any process may call it. With one that leaves: what that holds, its lease ends. */
   recover(leaving?: string): Promise<void>;
   /** The run should stop, for every worker, if it still has the leader of that epoch. The first reason counts. */
-  askToStop(key: LeadKey, stop: { readonly reason: string; readonly detail: string }): Promise<void>;
+  askToStop(key: LeadKey, stop: Stop): Promise<void>;
 }
 
 export interface TurnsAsked {

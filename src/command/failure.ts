@@ -8,6 +8,7 @@ import {
   type UserErrorCode,
 } from '../domain/errors.js';
 import { capitalize } from '../domain/text.js';
+import type { Stop } from '../journal/entry-format.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { EXIT } from '../report/exit-code.js';
 import { adviseOnStage, wordsOfStop } from '../report/stop-words.js';
@@ -148,7 +149,7 @@ export function describeRunEnd(summary: Summary): Summary & { readonly error: Fa
 }
 
 /** The `error` of what stopped before its end, and did not throw; `run` is its directory. */
-export function describeStop(stop: { reason: string; detail: string }, run = 'RUN'): FailureError {
+export function describeStop(stop: Stop, run = 'RUN'): FailureError {
   const { is, fix, isResumed, orElse } = wordsOfStop(stop);
   const first = capitalize(fix);
   const resume =

@@ -34,6 +34,29 @@ export const SERVICE_ERRORS = {
   'bad-answer': 'the answer is not what was asked for',
 } as const;
 
+/** What is at fault where a run stops or a call fails, as far as a person can do something about it: it decides the advice. */
+export type StopFault =
+  /** Nothing took the connection. */
+  | 'unreachable'
+  /** The certificate is not valid by the clock of this machine. */
+  | 'certificate-time'
+  /** No authority that this machine trusts has signed the certificate. */
+  | 'certificate-authority'
+  /** No secure connection, or one to another host. */
+  | 'secure-connection'
+  /** The answer is not the service's: of a proxy, a load balancer, or a wrong address. */
+  | 'in-between'
+  /** The service minds a setting that the whole `service` of the job has, not one of the step. */
+  | 'service-setting'
+  /** A time of the step has passed, which its plan keeps. */
+  | 'time-passed'
+  /** What was created before the first request may exist, and its id is unknown. */
+  | 'unknown-id'
+  /** A change may have been made, and nothing says so. */
+  | 'unclear'
+  /** Receipts count for the stage, and may still come. */
+  | 'needs-receipts';
+
 /** A broken guarantee of Volley. Always a bug, or a failing disk. */
 export const INTERNAL_ERRORS = {
   unbalanced: 'the rows do not add up: an error of Volley',
@@ -85,17 +108,19 @@ export class ServiceError extends Error {
   readonly status: number | undefined;
   /** The service's own code for a call that it refused, such as `1002`, or `http-<status>` where it gave none. */
   readonly serviceCode: string | undefined;
+  readonly fault: StopFault | undefined;
 
   constructor(
     code: ServiceErrorCode,
     message: string,
-    more: { hint?: string; status?: number; serviceCode?: string } = {},
+    more: { hint?: string; status?: number; serviceCode?: string; fault?: StopFault | undefined } = {},
   ) {
     super(message);
     this.code = code;
     this.hint = more.hint;
     this.status = more.status;
     this.serviceCode = more.serviceCode;
+    this.fault = more.fault;
   }
 }
 

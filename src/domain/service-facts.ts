@@ -199,10 +199,3 @@ export const CHAT_TICKS_PER_MS = 1000;
 export const KEY_FAULT_PREFIX = 'oauth.';
 /** Inferred from that form: the error code of what failed on the way to the chat's server, perhaps behind it. */
 export const CHAT_FORWARDED = /^(messaging|protocol)\./;
-
-// What stands between
-
-/** Why a run stops for a 401 or 403 that is not the service's own: in journals, too, by which what to do about it is chosen. */
-export const REFUSED_IN_BETWEEN = 'something in between refuses requests, or the base address is wrong';
-/** What stands before the keys that a refusal of the whole request is about: in journals, too. */
-export const ABOUT = 'it is about';

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import type { StopFault } from '../domain/errors.js';
 import { PROGRAM } from '../domain/program.js';
 import type { NotSent, RowOutcomes, RowStatus, RowVerdict, Verdict } from '../domain/row.js';
 
@@ -189,11 +190,16 @@ export interface SnapshotEntry {
 }
 
 /** The runner has ended: `finished`, or why it stopped before the end. */
-export interface CloseEntry {
+export interface CloseEntry extends Stop {
   readonly type: 'close';
   readonly at: number;
+}
+
+/** Why a run ended, in words too, and what is at fault where a person can do something about it. */
+export interface Stop {
   readonly reason: CloseReason;
   readonly detail: string;
+  readonly fault?: StopFault | undefined;
 }
 
 export type CloseReason =

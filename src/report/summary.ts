@@ -3,6 +3,7 @@ import type { PROGRAM } from '../domain/program.js';
 import type { Balance, Verdict } from '../domain/row.js';
 import { type NotSentCode, NUMBER_CODES } from '../domain/row-codes.js';
 import type { StatedTime } from '../domain/stated-time.js';
+import type { Stop } from '../journal/entry-format.js';
 import type { RunStatus } from '../journal/replay.js';
 import type { FunnelStage, HadFigures, SuppressionInput, TestOf } from '../plan/format/plan-file.js';
 import type { HeldRows } from '../plan/had-lookup.js';
@@ -29,7 +30,7 @@ export interface Summary {
   readonly memory?: string | undefined;
   readonly state: RunStatus;
   /** Why it stopped early; null unless `stopped`. */
-  readonly stop: { readonly reason: string; readonly detail: string } | null;
+  readonly stop: Stop | null;
   /** ISO 8601, as are all times here. */
   readonly startedAt: string | null;
   readonly endedAt: string | null;

@@ -7,6 +7,7 @@ import { personOf } from '../domain/person.js';
 import { PROGRAM } from '../domain/program.js';
 import { isRowStep, type Step } from '../job/job.js';
 import { namesOfOptOuts } from '../job/resolve-job.js';
+import type { Stop } from '../journal/entry-format.js';
 import { type ActionProgress, countSettledRequests, type RunState, type StepProgress } from '../journal/replay.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { readRunState } from '../journal/state-reader.js';
@@ -156,7 +157,7 @@ function summarizeRun(
     directory,
     memory: job.memory,
     state: state.status,
-    stop: isStopped ? { reason: lastClose.reason, detail: maskNumbers(lastClose.detail) } : null,
+    stop: isStopped ? describeStop(lastClose) : null,
     startedAt: formatMoment(firstOpen?.at) ?? null,
     endedAt: formatMoment(lastClose?.at) ?? null,
     takenBackAt: formatMoment(takenBackAt),
@@ -167,6 +168,10 @@ function summarizeRun(
     ...about,
     steps,
   });
+}
+
+function describeStop({ reason, detail, fault }: Stop): Stop {
+  return omitUndefined({ reason, detail: maskNumbers(detail), fault });
 }
 
 function formatMoment(at: number | undefined): string | undefined {

@@ -3,6 +3,7 @@ import { ServiceError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
 import type { ActionCode, NotSentCode } from '../domain/row-codes.js';
 import { type ActionStep, isRowStep, type Job } from '../job/job.js';
+import type { Stop } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
 import type { EarlierAction, RunFigures } from '../kinds/action-kind.js';
 import { actionKindOf } from '../kinds/kinds.js';
@@ -77,10 +78,9 @@ async function performUntil(
         },
       }),
     );
-  const { verdict, stopReason } = await perform().then(
-    (verdict) => ({ verdict, stopReason: verdict.status === 'accepted' ? undefined : ('refused' as const) }),
-    judgeError,
-  );
+  const { verdict, stopReason, fault } = await perform().then((verdict): Judged => {
+    return { verdict, stopReason: verdict.status === 'accepted' ? undefined : 'refused' };
+  }, judgeError);
   await journal.append({ type: 'acted', step: number, at: deps.clock.now(), verdict });
   if (verdict.status === 'in-doubt') notices.noteInDoubt(undefined, verdict);
   if (stopReason === undefined) return;
@@ -88,7 +88,7 @@ async function performUntil(
   const isRefused = verdict.status !== 'in-doubt';
   if (isRefused && (stop.isRequested || !kind.isEssential))
     deps.onNotice(`Not done: ${detail}`, { step: number, kind: step.kind });
-  if (kind.isEssential) stop.request(stopReason, detail);
+  if (kind.isEssential) stop.request(stopReason, detail, fault);
 }
 
 /** As long as requests in flight are awaited after a signal, so that both fit into a pod's grace period. */
@@ -127,12 +127,17 @@ function isDone({ state, plan, number }: ActionTurn, isEssential: boolean): bool
   return isKept && isLatest;
 }
 
-function judgeError(error: unknown): { verdict: Verdict; stopReason: StopReason } {
+interface Judged extends Pick<Stop, 'fault'> {
+  readonly verdict: Verdict;
+  readonly stopReason: StopReason | undefined;
+}
+
+function judgeError(error: unknown): Judged {
   if (!(error instanceof ServiceError)) throw error;
-  const { code, message, serviceCode } = error;
-  if (code === 'in-doubt') return { verdict: inDoubt('no-answer', message), stopReason: 'refused' };
+  const { code, message, serviceCode, fault } = error;
+  if (code === 'in-doubt') return { verdict: inDoubt('no-answer', message), stopReason: 'refused', fault: 'unclear' };
   const verdict = { status: 'rejected', code: serviceCode ?? code, reason: message } as const;
-  return { verdict, stopReason: code === 'refused' || code === 'bad-answer' ? 'refused' : code };
+  return { verdict, stopReason: code === 'refused' || code === 'bad-answer' ? 'refused' : code, fault };
 }
 
 function describeRun({ plan, job, state, stop, directory, deps }: ActionTurn): RunFigures {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { InternalError, quoteWord, UserError } from '../domain/errors.js';
 import { isRowStep, type Job, type Step } from '../job/job.js';
-import { type CloseReason, JOURNAL_VERSION, type OpenEntry } from '../journal/entry-format.js';
+import { JOURNAL_VERSION, type OpenEntry, type Stop } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { continueJournal } from '../journal/writer.js';
@@ -55,16 +55,11 @@ export interface StepSender {
   sendStep(context: StepContext): Promise<void>;
 }
 
-export interface ApplyEnd {
-  readonly reason: CloseReason;
-  readonly detail: string;
-}
-
 /**
  * Applies a plan, or resumes where an earlier process ended, until every request is settled or `stop` is requested.
  * Requests that were in flight when that process died are put in doubt, or sent again where that is safe.
  */
-export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promise<ApplyEnd> {
+export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promise<Stop> {
   const { directory, plan, lock, stop } = options;
   const path = join(directory, JOURNAL_FILE);
   const { state, end } = await readRunState(deps.files, path);
@@ -103,10 +98,10 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
     if (plan.steps.some((planned) => hasWork(planned, state))) forgetEnd = stopAfter(options.job, stop, deps.clock);
     await applySteps(options, deps, { state, journal, areas });
     const isTooLate = isOver(options.job, deps.clock) && (await giveUpLate(options, deps, { state, journal }));
-    const { reason, detail } = (isTooLate ? undefined : stop.reason) ?? { reason: 'finished' as const, detail: '' };
+    const ended: Stop = (isTooLate ? undefined : stop.reason) ?? { reason: 'finished', detail: '' };
     await lock.assertHeld();
-    await journal.append({ type: 'close', at: deps.clock.now(), reason, detail });
-    return { reason, detail };
+    await journal.append({ type: 'close', at: deps.clock.now(), ...ended });
+    return ended;
   } finally {
     forgetEnd();
     await journal.close();

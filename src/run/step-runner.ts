@@ -2,7 +2,7 @@ import type { NotSent, RowOutcomes } from '../domain/row.js';
 import { millisecondsOf } from '../domain/stated-time.js';
 import { describeOpening } from '../hours/zone-groups.js';
 import { halvesOf } from '../journal/replay.js';
-import { explainStop, retryAfterOf, wasTurnedAway } from '../service/decide-answer.js';
+import { explainStop, retryAfterOf, UNREAD, type Why, wasTurnedAway } from '../service/decide-answer.js';
 import type { Lane } from '../throttle/lane.js';
 import { giveUpAll, tooLate } from './give-up.js';
 import { isOver, sleepUntil, stopAfter } from './run-times.js';
@@ -150,7 +150,7 @@ export class StepRunner {
       return false;
     }
     const fault = kind.findTimeFault?.(step, deps.clock.now());
-    if (fault !== undefined) stop.request('guard', `step ${planned.number}: ${fault.message}`);
+    if (fault !== undefined) stop.request('guard', `step ${planned.number}: ${fault.message}`, 'time-passed');
     return fault === undefined;
   }
 
@@ -216,7 +216,7 @@ export class StepRunner {
     if (result.kind === 'given-up') this.#countWithheld(result.verdict, part.open.rows[1]);
     if (decision === undefined) return;
     if (decision.kind === 'stop') {
-      stop.request(decision.reason, explainStop(decision, this.#context.kind.area));
+      stop.request(decision.reason, explainStop(decision, this.#context.kind.area), decision.fault);
       return;
     }
     const isAnswered = decision.kind === 'refused' || (decision.kind === 'read' && !isUnknown(result));
@@ -265,10 +265,10 @@ export class StepRunner {
       return;
     }
     const pauseMs = this.#breaker.noteBad(isInDoubt);
-    const why = 'why' in decision ? decision.why : 'answers that account for no row';
+    const { why, fault }: Why = 'why' in decision ? decision : UNREAD;
     if (retryAfterMs !== undefined && retryAfterMs > service.giveUpAfterSeconds * 1000) {
-      stop.request('unavailable', `${why}, and asks to come back in ${Math.ceil(retryAfterMs / 1000)} s`);
-    } else if (this.#breaker.shouldGiveUp) stop.request('unavailable', why);
+      stop.request('unavailable', `${why}, and asks to come back in ${Math.ceil(retryAfterMs / 1000)} s`, fault);
+    } else if (this.#breaker.shouldGiveUp) stop.request('unavailable', why, fault);
     const isTurnedAway = wasTurnedAway(decision);
     if (isTurnedAway) this.#lane.slowDown();
     this.#lane.pauseFor(retryAfterMs ?? pauseMs, { isOwn: !isTurnedAway });

@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import type { CloseReason } from '../journal/entry-format.js';
+import type { StopFault } from '../domain/errors.js';
+import type { Stop } from '../journal/entry-format.js';
 
-export type StopReason = Exclude<CloseReason, 'finished' | 'abandoned'>;
+export type StopReason = Exclude<Stop['reason'], 'finished' | 'abandoned'>;
 
 /**
  * Stops a run: first nothing new is sent, and requests in flight are awaited; `abandon` then cancels those too. The
@@ -14,14 +15,14 @@ export class StopSwitch {
   readonly nothingNew: AbortSignal = this.#stopping.signal;
   /** Aborts when what is in flight is no longer awaited. */
   readonly nothingMore: AbortSignal = this.#abandoning.signal;
-  #reason: { readonly reason: StopReason; readonly detail: string } | undefined;
+  #reason: (Stop & { readonly reason: StopReason }) | undefined;
 
   constructor() {
     // Hundreds of requests in flight listen to both: not a leak.
     setMaxListeners(0, this.nothingNew, this.nothingMore);
   }
 
-  get reason(): { readonly reason: StopReason; readonly detail: string } | undefined {
+  get reason(): (Stop & { readonly reason: StopReason }) | undefined {
     return this.#reason;
   }
 
@@ -29,8 +30,8 @@ export class StopSwitch {
     return this.#reason !== undefined;
   }
 
-  request(reason: StopReason, detail: string): void {
-    this.#reason ??= { reason, detail };
+  request(reason: StopReason, detail: string, fault?: StopFault): void {
+    this.#reason ??= { reason, detail, fault };
     this.#stopping.abort();
   }
 

@@ -1,4 +1,5 @@
 import type { Area } from '../domain/areas.js';
+import type { StopFault } from '../domain/errors.js';
 import { isObject } from '../domain/is-object.js';
 import {
   CAMPAIGN_REFUSAL,
@@ -25,6 +26,7 @@ export interface TransportFailure {
   readonly mayHaveBeenProcessed: boolean;
   /** Short and free of secrets: "no answer within 60 s (UND_ERR_HEADERS_TIMEOUT)", or a code that says as much, `ECONNREFUSED`. */
   readonly reason: string;
+  readonly fault?: StopFault | undefined;
 }
 
 /** RFC 9110, 10.2.3: seconds or an HTTP date. Undefined when absent or unreadable; never negative, always finite. */

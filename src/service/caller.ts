@@ -1,5 +1,5 @@
 import type { Area } from '../domain/areas.js';
-import { ServiceError, type ServiceErrorCode } from '../domain/errors.js';
+import { ServiceError, type ServiceErrorCode, type StopFault } from '../domain/errors.js';
 import type { JobService, ServiceAddresses } from '../job/job.js';
 import type { Clock } from '../ports/clock.js';
 import { type Answer, isKeyFault, isOwnError, type Response, readErrorBody } from './answer.js';
@@ -128,7 +128,7 @@ interface FailedCall {
 function describeCallFailure({ endpoint, method, decision, answer, mayHaveBeenDone }: FailedCall): ServiceError {
   const { name, isRepeatable } = endpoint;
   const fail = (code: ServiceErrorCode, said: string, hint: string) =>
-    describe(code, `Cannot ${name}: ${said}`, hint, answer);
+    describe(code, `Cannot ${name}: ${said}`, { hint, answer, ...('fault' in decision && { fault: decision.fault }) });
   switch (decision.kind) {
     case 'refused': {
       const { code, message } = readErrorBody(answer as Response);
@@ -141,7 +141,7 @@ function describeCallFailure({ endpoint, method, decision, answer, mayHaveBeenDo
         return describeUnauthorized(endpoint, method, answer as Response);
       if (!isRepeatable) {
         const said = isRedirect ? `${why}, a redirect` : why;
-        return describe('in-doubt', sayDoubt(name, said), MAYBE_DONE_ELSEWHERE, answer);
+        return describe('in-doubt', sayDoubt(name, said), { hint: MAYBE_DONE_ELSEWHERE, answer });
       }
       return isRedirect
         ? fail('redirected', `the address answers with a redirect (${why})`, CHECK_REDIRECT)
@@ -178,7 +178,7 @@ function describeBadAnswer(
   const problem = `HTTP ${answer.status} with an unexpected body`;
   if (!isRepeatable) return describeDoubt(name, problem, answer);
   const hint = 'It is safe to try again. If it happens again, check the base address.';
-  return describe('bad-answer', `Cannot ${name}: ${problem}`, hint, answer);
+  return describe('bad-answer', `Cannot ${name}: ${problem}`, { hint, answer, fault: 'in-between' });
 }
 
 /** A 401, a 403 or a fault of the key, said by the service itself. */
@@ -198,18 +198,20 @@ function describeUnauthorized(
 }
 
 function describeDoubt(name: string, why: string, answer: Answer): ServiceError {
-  return describe(
-    'in-doubt',
-    sayDoubt(name, why),
-    'The change may have been made. Check before you try again.',
+  return describe('in-doubt', sayDoubt(name, why), {
+    hint: 'The change may have been made. Check before you try again.',
     answer,
-  );
+  });
 }
 
 function sayDoubt(name: string, why: string): string {
   return `Cannot tell whether the call to ${name} succeeded: ${why}`;
 }
 
-function describe(code: ServiceErrorCode, message: string, hint: string, answer: Answer): ServiceError {
-  return new ServiceError(code, message, { hint, ...(answer.kind === 'response' ? { status: answer.status } : {}) });
+function describe(
+  code: ServiceErrorCode,
+  message: string,
+  { answer, ...more }: { hint: string; answer: Answer; fault?: StopFault | undefined },
+): ServiceError {
+  return new ServiceError(code, message, { ...more, ...(answer.kind === 'response' ? { status: answer.status } : {}) });
 }

@@ -1,5 +1,5 @@
 import type { Area } from '../domain/areas.js';
-import { REFUSED_IN_BETWEEN } from '../domain/service-facts.js';
+import type { StopFault } from '../domain/errors.js';
 import {
   type Answer,
   isKeyFault,
@@ -13,30 +13,34 @@ import {
 /** What an answer means for its request. Rows of a 2xx are read by the step's kind. */
 export type Decision =
   /** Send again after a backoff: it was not processed, or the service makes it safe to repeat. */
-  | { readonly kind: 'again'; readonly why: string; readonly mayHaveBeenProcessed: boolean }
+  | ({ readonly kind: 'again'; readonly mayHaveBeenProcessed: boolean } & Why)
   /** Not processed; the whole lane waits at least `retryAfterMs`, undefined where the service named no time. */
-  | { readonly kind: 'wait'; readonly why: string; readonly retryAfterMs: number | undefined }
+  | ({ readonly kind: 'wait'; readonly retryAfterMs: number | undefined } & Why)
   /** 2xx: the body must account for each row. */
   | { readonly kind: 'read' }
   /** Refused as a whole: rejected, a batch in halves until the rows at fault stand alone. */
   | { readonly kind: 'refused'; readonly status: number }
   /** A person must look; nothing more is sent. */
-  | {
+  | ({
       readonly kind: 'stop';
       readonly reason: 'unauthorized' | 'redirected' | 'request-refused';
-      readonly why: string;
       readonly mayHaveBeenProcessed: boolean;
-    }
+    } & Why)
   /**
    * It may have been processed: in doubt, never repeated automatically. `isTurnedAway`: an intermediary asks for a
    * lower rate, and the lane waits as it does for `wait`.
    */
-  | {
+  | ({
       readonly kind: 'in-doubt';
-      readonly why: string;
       readonly isTurnedAway?: boolean;
       readonly retryAfterMs?: number | undefined;
-    };
+    } & Why);
+
+/** In words, and as data where a person can do something about it. */
+export interface Why {
+  readonly why: string;
+  readonly fault?: StopFault | undefined;
+}
 
 /** What the decision depends on beside the answer. */
 export interface Asked {
@@ -56,8 +60,8 @@ export interface Asked {
 export function decideAnswer(answer: Answer, asked: Asked): Decision {
   if (answer.kind === 'failure') {
     return answer.mayHaveBeenProcessed
-      ? hold(answer.reason, asked.isRepeatable)
-      : { kind: 'again', why: answer.reason, mayHaveBeenProcessed: false };
+      ? hold({ why: answer.reason, fault: answer.fault }, asked.isRepeatable)
+      : { kind: 'again', why: answer.reason, fault: answer.fault, mayHaveBeenProcessed: false };
   }
   const { status } = answer;
   const why = `HTTP ${status}`;
@@ -66,29 +70,30 @@ export function decideAnswer(answer: Answer, asked: Asked): Decision {
     // A 302 too: an intermediary may have forwarded the request and redirect all the same.
     return { kind: 'stop', reason: 'redirected', why, mayHaveBeenProcessed: true };
   }
-  return status < 400 ? hold(why, asked.isRepeatable) : decideError(answer, asked);
+  return status < 400 ? hold({ why }, asked.isRepeatable) : decideError(answer, asked);
 }
 
 /** "Not processed" is believed of the service's own error body alone. */
 function decideError(answer: Response, { area, isRepeatable, trustUnavailable, nowMs }: Asked): Decision {
   const { status } = answer;
   const isOwn = isOwnError(answer, area);
-  const why = isOwn ? `HTTP ${status}` : `HTTP ${status} without the service's error body`;
+  const plain = { why: `HTTP ${status}` };
+  const said: Why = isOwn ? plain : { why: `HTTP ${status} without the service's error body`, fault: 'in-between' };
   if (isOwn && isResendTooEarly(answer)) return { kind: 'refused', status };
   if (status === 401 || status === 403 || (isOwn && isKeyFault(answer))) {
     // Its own words say what it minds, which need not be the key.
-    const said = isOwn ? `HTTP ${status}: ${readErrorBody(answer).message}` : why;
-    return { kind: 'stop', reason: 'unauthorized', why: said, mayHaveBeenProcessed: !isOwn };
+    const minded = isOwn ? { why: `HTTP ${status}: ${readErrorBody(answer).message}` } : said;
+    return { kind: 'stop', reason: 'unauthorized', ...minded, mayHaveBeenProcessed: !isOwn };
   }
   if (status === 429 || status === 503) {
     const retryAfterMs = readRetryAfterMs(answer, nowMs);
     const isCertain = isOwn || (status === 503 && trustUnavailable === true);
-    if (isRepeatable || isCertain) return { kind: 'wait', why: `HTTP ${status}`, retryAfterMs };
-    return { kind: 'in-doubt', why, isTurnedAway: true, retryAfterMs };
+    if (isRepeatable || isCertain) return { kind: 'wait', ...plain, retryAfterMs };
+    return { kind: 'in-doubt', ...said, isTurnedAway: true, retryAfterMs };
   }
   if (isOwn && status < 500 && !INTERMEDIARY_STATUSES.has(status)) return { kind: 'refused', status };
   // With other statuses the service's own words say nothing either: it had the request.
-  return hold(status < 500 ? why : `HTTP ${status}`, isRepeatable);
+  return hold(status < 500 ? said : plain, isRepeatable);
 }
 
 /** Whether the answer asks for a lower rate, processed or not. */
@@ -111,8 +116,11 @@ export function explainStop(
   if (reason === 'request-refused') return why;
   if (reason === 'unauthorized' && !mayHaveBeenProcessed) return `${describeWrongKey(area)} (${why})`;
   if (reason === 'redirected') return `${why} from the service`;
-  return `${why}: ${REFUSED_IN_BETWEEN}`;
+  return `${why}: something in between refuses requests, or the base address is wrong`;
 }
+
+/** Says why a 2xx counts as a bad answer: its body accounts for no row. */
+export const UNREAD: Why = { why: 'answers that account for no row', fault: 'in-between' };
 
 /** How long the answer asks to wait; undefined where it names no time. */
 export function retryAfterOf(decision: Decision): number | undefined {
@@ -134,6 +142,6 @@ export function mayBeStray(answer: Answer, decision: Decision): boolean {
  */
 const INTERMEDIARY_STATUSES: ReadonlySet<number> = new Set([408, 460, 499]);
 
-function hold(why: string, isRepeatable: boolean): Decision {
-  return isRepeatable ? { kind: 'again', why, mayHaveBeenProcessed: true } : { kind: 'in-doubt', why };
+function hold(why: Why, isRepeatable: boolean): Decision {
+  return isRepeatable ? { kind: 'again', ...why, mayHaveBeenProcessed: true } : { kind: 'in-doubt', ...why };
 }

@@ -1,5 +1,6 @@
 import { Agent, Client, type Dispatcher } from 'undici';
 import type { Area } from '../domain/areas.js';
+import type { StopFault } from '../domain/errors.js';
 import type { Timeouts } from '../job/job.js';
 import { startTimer } from '../ports/clock.js';
 import type { Answer, Response, TransportFailure } from './answer.js';
@@ -91,7 +92,7 @@ export function createTransport(timeouts: Timeouts): Transport {
         const failure = readFailure(error);
         const mayHaveBeenProcessed = failure.mayHaveBeenProcessed && !connector.isNeverConnected(error);
         const reason = wordReason(failure.reason, mayHaveBeenProcessed, timeouts);
-        return { kind: 'failure', mayHaveBeenProcessed, reason };
+        return { ...failure, mayHaveBeenProcessed, reason };
       } finally {
         stopTimer();
         signal?.removeEventListener('abort', abandon);
@@ -202,8 +203,25 @@ export function readFailure(error: unknown): TransportFailure {
     TLS_REFUSED.test(code) ||
     (isConnecting && CONNECT_FAILURES.has(code)) ||
     (causes.length > 0 && causes.every((cause) => !readFailure(cause).mayHaveBeenProcessed));
-  return { kind: 'failure', mayHaveBeenProcessed: !isNotSent, reason: code };
+  return { kind: 'failure', mayHaveBeenProcessed: !isNotSent, reason: code, fault: faultOf(code) };
 }
+
+/** What is at fault where a person can do something about it. */
+function faultOf(code: string): StopFault | undefined {
+  if (/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/.test(code)) return 'certificate-time';
+  if (code === OF_ANOTHER_HOST || NO_TLS.test(code)) return 'secure-connection';
+  if (UNTRUSTED.test(code)) return 'certificate-authority';
+  return NOWHERE.has(code) ? 'unreachable' : undefined;
+}
+
+const NOWHERE: ReadonlySet<string> = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
 
 function textOf(error: unknown, key: string): string | undefined {
   const value = typeof error === 'object' && error !== null ? Reflect.get(error, key) : undefined;

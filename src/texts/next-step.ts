@@ -172,9 +172,8 @@ function isWaiting({ stop }: Summary): boolean {
 
 function nextOfStage({ directory, plan, stop, steps }: Summary, job: string | undefined, screen: Screen): NextStep {
   const isSample = stop?.reason === 'sampled';
-  // Where receipts count, the reason says how many were delivered.
-  const isByReceipts = /\d delivered/.test(stop?.detail ?? '');
-  const again = isByReceipts ? ' the same command judges it again, by the receipts that came until then;' : '';
+  const again =
+    stop?.fault === 'needs-receipts' ? ' the same command judges it again, by the receipts that came until then;' : '';
   const what = isSample
     ? 'look at how the sample went; to send the rest'
     : `look at how the stage went;${again} to send the rest all the same`;

@@ -94,9 +94,9 @@ export class MemoryCluster extends MemoryTables {
       claim: call('claim', (...asked) => this.claim(...asked)),
       append: call('append', (...asked) => this.append(...asked)),
       recover: call('recover', (leaving) => this.recover(leaving)),
-      askToStop: call('askToStop', ({ run: id, epoch }, { reason, detail }) => {
+      askToStop: call('askToStop', ({ run: id, epoch }, stop) => {
         const run = this.runs.get(id);
-        if (run?.epoch === epoch) run.stop ??= { reason, detail: detail.replaceAll('\u0000', '') };
+        if (run?.epoch === epoch) run.stop ??= { ...stop, detail: stop.detail.replaceAll('\u0000', '') };
       }),
       book: call('book', (lane, ask) => {
         const now = { life: this.life, nowMs: this.clock.now() };

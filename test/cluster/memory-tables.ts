@@ -7,7 +7,7 @@ import {
   type WorkerEntry,
   type WorkerKey,
 } from '../../src/cluster/store.js';
-import type { PartResult } from '../../src/journal/entry-format.js';
+import type { PartResult, Stop } from '../../src/journal/entry-format.js';
 import { sameVerdictForAll } from '../../src/kinds/outcomes.js';
 import type { Clock } from '../../src/ports/clock.js';
 import { RUN_ENDED } from '../../src/registry/append-to-run.js';
@@ -41,7 +41,7 @@ export interface Run {
   leaseUntil: number;
   life: string;
   hasLost: boolean;
-  stop: { reason: string; detail: string } | undefined;
+  stop: Stop | undefined;
   readonly parts: Map<string, Part>;
 }
 

@@ -108,7 +108,7 @@ test('a turn is booked without waiting for the disk, and nothing else is, whatev
     await store.lead({ run: `run-${round}`, epoch: 1 }, NEW_LEAD);
     await store.beat(`w${round}`, { name: 'host', leaseMs: 30_000, life: undefined, sent: undefined });
   }
-  const stop = { reason: 'guard', detail: '' };
+  const stop = { reason: 'guard', detail: '' } as const;
   expect(await countUnsynced((round) => store.askToStop({ run: `run-${round}`, epoch: 1 }, stop))).toBeLessThan(
     ROUNDS / 2,
   );

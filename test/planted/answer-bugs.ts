@@ -6,7 +6,7 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     name: 'a 400 is sent again',
     file: 'src/service/decide-answer.ts',
     find: "INTERMEDIARY_STATUSES.has(status)) return { kind: 'refused', status };\n",
-    replace: "INTERMEDIARY_STATUSES.has(status)) return { kind: 'again', why, mayHaveBeenProcessed: false };\n",
+    replace: "INTERMEDIARY_STATUSES.has(status)) return { kind: 'again', ...plain, mayHaveBeenProcessed: false };\n",
     tests: ['test/service/decide-answer.test.ts'],
   },
   {
@@ -68,8 +68,8 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a lost answer is taken for not sent',
     file: 'src/service/decide-answer.ts',
-    find: "  return isRepeatable ? { kind: 'again', why, mayHaveBeenProcessed: true } : { kind: 'in-doubt', why };\n",
-    replace: "  return { kind: 'again', why, mayHaveBeenProcessed: isRepeatable };\n",
+    find: "  return isRepeatable ? { kind: 'again', ...why, mayHaveBeenProcessed: true } : { kind: 'in-doubt', ...why };\n",
+    replace: "  return { kind: 'again', ...why, mayHaveBeenProcessed: isRepeatable };\n",
     tests: ['test/service/decide-answer.test.ts'],
   },
   {

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Job } from '../../src/job/job.js';
-import { decodeLine, type JournalEntry } from '../../src/journal/entry-format.js';
+import { decodeLine, type JournalEntry, type Stop } from '../../src/journal/entry-format.js';
 import type { Summary } from '../../src/report/summary.js';
 import { writeReport } from '../../src/report/write-report.js';
-import { type ApplyEnd, type ApplyPlanOptions, applyPlan } from '../../src/run/apply-plan.js';
+import { type ApplyPlanOptions, applyPlan } from '../../src/run/apply-plan.js';
 import type { RunDeps, RunLaneOptions } from '../../src/run/run-deps.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import type { Answer } from '../../src/service/answer.js';
-import type { Call, Transport } from '../../src/service/transport.js';
+import { type Call, readFailure, type Transport } from '../../src/service/transport.js';
 import type { Files } from '../../src/storage/files.js';
 import type { Lock } from '../../src/storage/lock.js';
 import { LaneStopped } from '../../src/throttle/gate.js';
@@ -85,7 +85,7 @@ export function response(status: number, body: unknown, headers: Record<string, 
 }
 
 export function failure(mayHaveBeenProcessed: boolean, reason = 'UND_ERR_SOCKET'): Answer {
-  return { kind: 'failure', mayHaveBeenProcessed, reason };
+  return { ...readFailure({ code: reason }), mayHaveBeenProcessed };
 }
 
 function readCall(call: Call): Sent {
@@ -147,7 +147,7 @@ export async function aRun({ made, service = aScriptedService(), stop = new Stop
   const clock = aFakeClock();
   const lane = aFakeLane(clock, options.onGate ?? (async () => {}));
   const notices: string[] = [];
-  const end: ApplyEnd = await applyPlan(
+  const end: Stop = await applyPlan(
     {
       directory: made.directory,
       plan: made.plan,

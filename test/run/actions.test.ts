@@ -122,7 +122,7 @@ describe('step without rows whose area cannot be reached', () => {
 
   it.each<[string, Answer, string]>([
     ['refuses the connection', failure(false, 'ECONNREFUSED'), 'whatever HTTPS_PROXY says'],
-    ['has another certificate', failure(false, 'its certificate is for another host (X)'), 'service.region'],
+    ['has another certificate', failure(false, 'CERT_ALTNAME_INVALID'), 'service.region'],
     ['is behind a page that asks to sign in', response(401, 'Sign in'), 'what stands between this machine and'],
     ['is behind a page', response(200, 'Welcome'), 'what stands between this machine and'],
     ['redirects', response(301, ''), 'check service.region or service.bases'],

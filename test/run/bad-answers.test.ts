@@ -68,7 +68,7 @@ describe('429 and 503', () => {
 describe('a service that is not there', () => {
   it('is tried until the run gives up as unavailable; nothing is in doubt', async () => {
     const { end, summary, lane, service } = await sendThrough(() => failure(false, 'ECONNREFUSED'));
-    expect(end).toEqual({ reason: 'unavailable', detail: 'ECONNREFUSED' });
+    expect(end).toEqual({ reason: 'unavailable', detail: 'ECONNREFUSED', fault: 'unreachable' });
     expect(summary.balance).toMatchObject({ unprocessed: 300, inDoubt: 0 });
     expect(summary).toMatchObject({ state: 'stopped', exitCode: 75 });
     expect(service.sent.length).toBeGreaterThan(5);
@@ -154,7 +154,7 @@ describe('an answer of something in between', () => {
   it.each([401, 403])('HTTP %i stops the run, which says that it is not the service that refuses', async (status) => {
     const { end, summary } = await sendThrough(once(response(status, '<html>')));
     const why = `HTTP ${status} without the service's error body: something in between refuses requests, or the base address is wrong`;
-    expect(end).toEqual({ reason: 'unauthorized', detail: why });
+    expect(end).toEqual({ reason: 'unauthorized', detail: why, fault: 'in-between' });
     expect(describeRunEnd(summary).error?.hint).toMatch(/^Check service\.bases, and what stands between/);
   });
 

@@ -20,6 +20,8 @@ describe('a refusal that concerns every row of the step alike', () => {
       const { end } = await aRun({ made, service });
       expect(end).toMatchObject({ reason: 'request-refused', detail: expect.stringContaining(about) });
       expect(end.detail).toContain(`code ${code}`);
+      // Its plan keeps what is about the step alone.
+      expect(end.fault).toBe(about.startsWith('service.') ? 'service-setting' : undefined);
       expect(service.sent).toHaveLength(1);
       expect(await reportOf(made)).toMatchObject({ exitCode: 4, balance: { rejected: 10, unprocessed: 490 } });
       // The same command again costs nothing.
@@ -114,7 +116,7 @@ describe('a schedule', () => {
       count === 2 ? response(429, { code: 429, errorId: 'e' }, { 'retry-after': '60' }) : undefined,
     );
     const { end } = await aRun({ made, service });
-    expect(end).toMatchObject({ reason: 'guard', detail: expect.stringContaining('is in the past') });
+    expect(end).toMatchObject({ reason: 'guard', fault: 'time-passed' });
     expect((await reportOf(made)).balance).toMatchObject({ accepted: 10, unprocessed: 490 });
   });
 });

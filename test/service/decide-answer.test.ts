@@ -213,7 +213,8 @@ describe('an answer', () => {
     const waiting = { kind: 'wait', why, retryAfterMs: 7000 };
     expect(decide(aResponseWith(CODED, status, RETRY_AFTER))).toEqual(waiting);
     expect(decide(aResponse(status, RETRY_AFTER), { isRepeatable: true })).toEqual(waiting);
-    const turnedAway = { kind: 'in-doubt', why: `${why} without the service's error body`, isTurnedAway: true };
+    const said = { why: `${why} without the service's error body`, fault: 'in-between' };
+    const turnedAway = { kind: 'in-doubt', ...said, isTurnedAway: true };
     expect(decide(aResponse(status, RETRY_AFTER))).toEqual({ ...turnedAway, retryAfterMs: 7000 });
     expect(decide(aResponse(status))).toEqual({ ...turnedAway, retryAfterMs: undefined });
   });

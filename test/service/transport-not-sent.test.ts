@@ -1,5 +1,6 @@
 import tls from 'node:tls';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { StopFault } from '../../src/domain/errors.js';
 import { type Call, createTransport, readFailure } from '../../src/service/transport.js';
 import { aCall, aTransport, SECRET } from './a-call.js';
 import { anAnswer, aRawServer, type RawBehaviour } from './raw-server.js';
@@ -8,32 +9,34 @@ import { SELF_SIGNED } from './self-signed.js';
 const CLOSED = /^the connection was closed while it was made \(\w+\)$/;
 
 describe('a failure that was certainly not sent', () => {
-  const notSent = (reason: RegExp) => ({
+  const notSent = (reason: RegExp, fault?: StopFault) => ({
     kind: 'failure',
     mayHaveBeenProcessed: false,
     reason: expect.stringMatching(reason),
+    fault,
   });
 
-  test.each<[string, RegExp, Partial<Call>]>([
-    ['a refused connection', /^ECONNREFUSED$/, {}],
+  test.each<[string, RegExp, Partial<Call>, StopFault?]>([
+    ['a refused connection', /^ECONNREFUSED$/, {}, 'unreachable'],
     [
       'a host name that has no address',
       /^its host name (is unknown \(ENOTFOUND|cannot be looked up \(EAI_AGAIN)\)$/,
       { base: 'http://nonexistent.invalid' },
+      'unreachable',
     ],
     // Whose reason does not repeat it.
     ['a header that may not be sent', /^[A-Z_]+$/, { headers: { authorization: `Bearer ${SECRET}\n` } }],
     ['an address that is none', /^[A-Z_]+$/, { base: `http://${SECRET}:x` }],
-  ])('is %s', async (_, reason, call) => {
+  ])('is %s', async (_, reason, call, fault) => {
     const answer = await aTransport({ connectSeconds: 10, answerSeconds: 1 }).send(aCall(call), undefined);
-    expect(answer).toEqual(notSent(reason));
+    expect(answer).toEqual(notSent(reason, fault));
   });
 
   test('is a certificate that no one has signed, and no byte of the request reaches it', async () => {
     const server = await aRawServer({ isTls: true, onRequest: (socket) => socket.write(anAnswer(200)) });
     const transport = aTransport({ connectSeconds: 5, answerSeconds: 1 });
     const answer = await transport.send(aCall({ base: server.base }), undefined);
-    expect(answer).toEqual(notSent(/^its certificate is not trusted \(\w*CERT\w*\)$/));
+    expect(answer).toEqual(notSent(/^its certificate is not trusted \(\w*CERT\w*\)$/, 'certificate-authority'));
     expect([server.requests.length, server.bytes]).toEqual([0, 0]);
   });
 
@@ -44,39 +47,45 @@ describe('a failure that was certainly not sent', () => {
       'answered in plain HTTP',
       /^no secure connection can be made \(\w+\)$/,
       { onConnection: (socket) => socket.end(anAnswer(400)) },
+      'secure-connection',
     ],
-    ['left to stall', /^no connection within 1 s \(UND_ERR_CONNECT_TIMEOUT\)$/, {}],
-  ] as const satisfies readonly (readonly [string, RegExp, RawBehaviour])[])(
+    ['left to stall', /^no connection within 1 s \(UND_ERR_CONNECT_TIMEOUT\)$/, {}, 'unreachable'],
+  ] as const satisfies readonly (readonly [string, RegExp, RawBehaviour, StopFault?])[])(
     'is a TLS handshake that is %s',
-    async (_, reason, behaviour) => {
+    async (_, reason, behaviour, fault?: StopFault) => {
       const server = await aRawServer(behaviour);
       const base = server.base.replace('http:', 'https:');
       const answer = await aTransport({ connectSeconds: 1, answerSeconds: 10 }).send(aCall({ base }), undefined);
-      expect(answer).toEqual(notSent(reason));
+      expect(answer).toEqual(notSent(reason, fault));
     },
   );
 
-  test.each([
+  test.each<[code: string, syscall: string, maybe: boolean, fault?: StopFault]>([
     ['ECONNRESET', 'connect', false],
     ['ECONNRESET', 'read', true],
     ['ETIMEDOUT', 'connect', false],
     ['ETIMEDOUT', 'read', true],
     ['EPIPE', 'write', true],
-    ['EHOSTUNREACH', 'connect', false],
-    ['EHOSTUNREACH', 'read', true],
-    ['ENETUNREACH', 'write', true],
-    ['ECONNREFUSED', 'read', true],
-    ['UND_ERR_CONNECT_TIMEOUT', '', false],
+    ['EHOSTUNREACH', 'connect', false, 'unreachable'],
+    ['EHOSTUNREACH', 'read', true, 'unreachable'],
+    ['ENETUNREACH', 'write', true, 'unreachable'],
+    ['ECONNREFUSED', 'read', true, 'unreachable'],
+    ['UND_ERR_CONNECT_TIMEOUT', '', false, 'unreachable'],
     ['UND_ERR_SOCKET', '', true],
-    ['CERT_ALTNAME_INVALID', '', false],
-    ['CERT_HAS_EXPIRED', '', false],
-    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', '', false],
-    ['SELF_SIGNED_CERT_IN_CHAIN', '', false],
+    ['CERT_ALTNAME_INVALID', '', false, 'secure-connection'],
+    ['EPROTO', '', true, 'secure-connection'],
+    ['CERT_HAS_EXPIRED', '', false, 'certificate-time'],
+    ['CERT_NOT_YET_VALID', '', false, 'certificate-time'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', '', false, 'certificate-authority'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', '', false, 'certificate-authority'],
     ['SOMETHING_NEW', '', true],
-  ])('is known by its code: after %s of %j it may have been processed: %s', (code, syscall, mayHaveBeenProcessed) => {
-    const error = Object.assign(new Error(`with ${SECRET}`), { code, syscall });
-    expect(readFailure(error)).toEqual({ kind: 'failure', mayHaveBeenProcessed, reason: code });
-  });
+  ])(
+    'is known by its code: after %s of %j it may have been processed: %s',
+    (code, syscall, mayHaveBeenProcessed, fault) => {
+      const error = Object.assign(new Error(`with ${SECRET}`), { code, syscall });
+      expect(readFailure(error)).toEqual({ kind: 'failure', mayHaveBeenProcessed, reason: code, fault });
+    },
+  );
 
   test('is one whose every address failed so, and no other', () => {
     const failed = (code: string, syscall: string) => Object.assign(new Error(code), { code, syscall });
@@ -111,7 +120,7 @@ describe.each([true, false])('behind requests that found no connection (one of t
     const transport = createTransport({ connectSeconds: 5, answerSeconds: 5 });
     const send = () => transport.send(aCall({ base, hasOwnConnection }), undefined);
     for (const answer of await Promise.all([send(), send()])) {
-      expect(answer).toEqual({ kind: 'failure', mayHaveBeenProcessed: false, reason: expect.stringMatching(reason) });
+      expect(answer).toMatchObject({ mayHaveBeenProcessed: false, reason: expect.stringMatching(reason) });
     }
     expect(await send()).toMatchObject({ kind: 'failure', mayHaveBeenProcessed: false });
     await transport.close();

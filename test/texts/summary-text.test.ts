@@ -162,36 +162,36 @@ describe('the account of a run', () => {
       'request-refused',
       'fix that in the job, and plan the rest with it\n  volley retry /out/sale/p1 --only unprocessed --job jobs/sale.yaml\n',
     ],
-  ])('of a run that stopped for a person (%s) says the reason itself, and what to do about it', (reason, next) => {
-    const summary = aSummary({ state: 'stopped', exitCode: 4, stop: { reason, detail: 'it is so' } });
-    const text = formatSummary(summary, { ...REAL, job: 'jobs/sale.yaml', screen: { ...PLAIN_SCREEN, columns: 200 } });
-    expect(text.split('\n')[0]).toMatch(/stopped before its end: .*it is so/);
-    expect(text).toContain(`Next: ${next}`);
-    const { error } = describeRunEnd(summary);
-    expect(error).toMatchObject({ code: reason, message: expect.stringContaining('it is so') });
-    expect(error?.hint?.toLowerCase()).toContain(next.split(/[;,\n]/, 1)[0]?.toLowerCase());
-  });
+  ] as const)(
+    'of a run that stopped for a person (%s) says the reason itself, and what to do about it',
+    (reason, next) => {
+      const summary = aSummary({ state: 'stopped', exitCode: 4, stop: { reason, detail: 'it is so' } });
+      const text = formatSummary(summary, {
+        ...REAL,
+        job: 'jobs/sale.yaml',
+        screen: { ...PLAIN_SCREEN, columns: 200 },
+      });
+      expect(text.split('\n')[0]).toMatch(/stopped before its end: .*it is so/);
+      expect(text).toContain(`Next: ${next}`);
+      const { error } = describeRunEnd(summary);
+      expect(error).toMatchObject({ code: reason, message: expect.stringContaining('it is so') });
+      expect(error?.hint?.toLowerCase()).toContain(next.split(/[;,\n]/, 1)[0]?.toLowerCase());
+    },
+  );
 
   it.each([
-    ['Cannot read a campaign: HTTP 206 with an unexpected body', 'if it stays so, check service.bases'],
-    ['Cannot tell whether the call to change a campaign succeeded: HTTP 502; campaign 101 is', 'look at the campaign'],
-    [
-      'the call to create a webhook may have succeeded, but its id is unknown (x)',
-      'look for it at the service and delete',
-    ],
-    [
-      'the call to create a webhook may have succeeded, but its id is unknown (x: HTTP 301, a redirect)',
-      'look for it at the service and delete it, and if it stays so, check service.bases',
-    ],
-    ['Cannot change a campaign: Invalid state transition.', 'fix what was refused'],
-  ])('of a step without rows asks for no fix of a refusal where nothing was refused: %s', (detail, next) => {
-    const stop = { reason: 'refused', detail: `step 1 (campaign): ${detail}` };
+    ['in-between', 'if it stays so, check service.bases'],
+    ['unclear', 'look at the campaign'],
+    ['unknown-id', 'look for it at the service and delete it; if it stays so, check service.bases'],
+    [undefined, 'fix what was refused'],
+  ] as const)('of a step without rows asks for no fix of a refusal where nothing was refused: %s', (fault, next) => {
+    const stop = { reason: 'refused', detail: 'step 1 (campaign): it is so', fault } as const;
     const text = formatSummary(aSummary({ state: 'stopped', exitCode: 4, stop }), REAL);
     expect(text.replace(/\s+/g, ' ')).toContain(`Next: ${next}`);
   });
 
   it('of a run that was refused within a stage says to let it go before the rest is planned', () => {
-    const stop = { reason: 'request-refused', detail: 'it is so' };
+    const stop = { reason: 'request-refused', detail: 'it is so' } as const;
     const summary = aSummary(
       { state: 'stopped', exitCode: 4, stop },
       { stages: { rows: [5, 45], passed: 0, waiting: null } },
@@ -287,7 +287,7 @@ describe('the account of a run', () => {
   it('carries nothing of an answer that would steer the terminal, or pass for a line of Volley', () => {
     const evil = '\u001b[2J\nStep 2 (sms): all is well';
     const balance = { ...emptyBalance(), read: 2, rejected: 1, skipped: 1 };
-    const stop = { reason: 'guard', detail: evil };
+    const stop = { reason: 'guard', detail: evil } as const;
     const example = { file: evil, path: `/${evil}`, line: 1, row: 1, field: evil, value: evil };
     const reason = { output: 'rejections' as const, code: evil, rows: 1, said: evil, example };
     const text = formatSummary(

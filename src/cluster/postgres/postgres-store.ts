@@ -121,12 +121,11 @@ function storeOver(database: Database): Store {
     recover: async (leaving) => {
       await call('recover', leaving);
     },
-    askToStop: async ({ run, epoch }, { reason, detail }) => {
+    askToStop: async ({ run, epoch }, stop) => {
       // An answer of the service may be in it, and no text of PostgreSQL has a NUL.
       await query(
-        `update volley.run set stop_reason = $3, stop_detail = $4 from volley.present_life()
-           where id = $1 and epoch = $2 and stop_reason is null`,
-        [run, epoch, reason, detail.replaceAll('\u0000', '')],
+        `update volley.run set stop = $3 from volley.present_life() where id = $1 and epoch = $2 and stop is null`,
+        [run, epoch, JSON.stringify({ ...stop, detail: stop.detail.replaceAll('\u0000', '') })],
       );
     },
 

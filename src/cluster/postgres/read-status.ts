@@ -75,7 +75,7 @@ export async function readClusterStatus(
   return {
     answersInMs,
     runs: await database.query(`
-      select r.id as run, r.job, r.step, r.is_open as "isOpen", r.stop_detail as stop, r.has_lost as "hasLost",
+      select r.id as run, r.job, r.step, r.is_open as "isOpen", r.stop ->> 'detail' as stop, r.has_lost as "hasLost",
           array(select process from volley.standby s
             where s.job = r.job and seen_at > clock_timestamp() - interval '${STANDS_BY_SECONDS} seconds' order by 1) as standbys,
           regexp_replace(r.leader, ' \\S+$', '') as leader, (${ROWS_IN_DOUBT})::float8 as rows,

@@ -47,9 +47,9 @@ async function makeOne(context: StepContext, make: Maker, made: readonly string[
     if (failure === undefined && (!stop.isRequested || isLockLost(error))) throw error;
     await journal.append({ type: 'unprepared', step: planned.number, at: deps.clock.now(), why: 'not-made' });
     if (failure === undefined) return undefined;
-    const { code, message } = failure;
+    const { code, message, fault } = failure;
     const reason = code === 'refused' || code === 'bad-answer' ? 'refused' : code;
-    stop.request(reason, `step ${planned.number} (${step.kind}): ${message}`);
+    stop.request(reason, `step ${planned.number} (${step.kind}): ${message}`, fault);
     return undefined;
   }
 }
@@ -77,8 +77,8 @@ async function stopForUnknownId(context: StepContext, why: string): Promise<void
   const { deps, journal, planned, progress, step, stop } = context;
   const detail =
     `step ${planned.number} (${step.kind}): the call to ${progress.preparing?.what} may have succeeded, but its id is unknown ` +
-    `(${why}). Look for it at the service and delete it; then the same command creates it again`;
-  stop.request('refused', detail);
+    `(${why}). The same command creates it again`;
+  stop.request('refused', detail, 'unknown-id');
   if (stop.reason?.detail !== detail) return;
   await journal.append({ type: 'unprepared', step: planned.number, at: deps.clock.now(), why: 'unknown' });
 }

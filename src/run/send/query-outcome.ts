@@ -32,7 +32,7 @@ export async function queryOutcome(
     if (decision.kind === 'read' && answer.kind === 'response') {
       return outcomeQuery.readOutcomes(answer, requestPart, body) ?? 'unresolved';
     }
-    if (decision.kind === 'stop') stop.request(decision.reason, explainStop(decision, kind.area));
+    if (decision.kind === 'stop') stop.request(decision.reason, explainStop(decision, kind.area), decision.fault);
     else if (decision.kind !== 'again' && decision.kind !== 'wait') return 'unresolved';
   }
   return stop.isRequested ? 'postponed' : 'unresolved';

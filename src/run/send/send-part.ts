@@ -1,6 +1,5 @@
 import { countOf } from '../../domain/count-of.js';
 import { InternalError } from '../../domain/errors.js';
-import { ABOUT } from '../../domain/service-facts.js';
 import type { IntentEntry, PartResult } from '../../journal/entry-format.js';
 import { inDoubt, sameVerdictForAll } from '../../kinds/outcomes.js';
 import type { RequestPart, StepKind } from '../../kinds/step-kind.js';
@@ -189,10 +188,11 @@ function refuseWhole(
   { count, step }: RequestPart,
   { code, message, about }: { code: string; message: string; about: string },
 ): Judged {
-  const why = `the service refuses every request of step ${step} as it is: code ${code}, ${message} (${ABOUT} ${about})`;
+  const why = `the service refuses every request of step ${step} as it is: code ${code}, ${message} (it is about ${about})`;
+  const fault = about.startsWith('service.') ? 'service-setting' : undefined;
   return {
     result: settled(count, { status: 'rejected', code, reason: message }),
-    decision: { kind: 'stop', reason: 'request-refused', why, mayHaveBeenProcessed: false },
+    decision: { kind: 'stop', reason: 'request-refused', why, fault, mayHaveBeenProcessed: false },
   };
 }
 

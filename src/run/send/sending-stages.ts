@@ -46,7 +46,8 @@ export class SendingStages {
     }
     const so = `step ${planned.number}: ${describeStage(entry)}`;
     if (entry.verdict !== 'passed') {
-      stop.request(entry.verdict === 'asked' ? 'sampled' : 'held', so);
+      if (entry.verdict === 'asked') stop.request('sampled', so);
+      else stop.request('held', so, needsReceipts(stage) ? 'needs-receipts' : undefined);
       return false;
     }
     this.#current += 1;

@@ -229,7 +229,7 @@ test('each way to end has its sentence', async () => {
   expect(pageOf(run, { state: 'planned', startedAt: null })).toContain(
     'Nothing was sent yet: the plan holds 25 messages.',
   );
-  const stop = { reason: 'guard', detail: 'too many were refused' };
+  const stop = { reason: 'guard', detail: 'too many were refused' } as const;
   expect(pageOf(run, { state: 'stopped', stop })).toContain('The run stopped before its end: too many were refused.');
   const steps = run.summary.steps.map((step) => ({ ...step, notSent: { cancelled: 2 } }));
   expect(pageOf(run, { balance, steps })).toContain('2 rows taken back.');

@@ -40,7 +40,7 @@ begin
   -- A stop that is asked of this leader is still to come when it looks again.
   update volley.run
     set epoch = its_epoch, leader = its_leader, job = its_job, digest = its_digest, is_open = false,
-      stop_reason = case epoch when its_epoch then stop_reason end, stop_detail = case epoch when its_epoch then stop_detail end
+      stop = case epoch when its_epoch then stop end
     where id = of_run;
   born := led.born;
   is_new := led.step is null;
@@ -119,7 +119,7 @@ begin
     select json_strip_nulls(json_build_object(
         'life', present, 'isSynchronous', volley.is_synchronous(),
         'isConfirmed', led.life = present and not led.has_lost, 'openStep', case when led.is_open then led.step end,
-        'stop', case when led.stop_reason is not null then json_build_object('reason', led.stop_reason, 'detail', led.stop_detail) end,
+        'stop', led.stop,
         'workers', (select count(*) from volley.worker where gone_at is null and lease_until > clock_timestamp())));
   return query
     select json_build_object(
@@ -207,8 +207,8 @@ begin
     return 0;
   end if;
   perform volley.check_lead(of_run, its_epoch);
-  update volley.run set stop_reason = 'interrupted', stop_detail = 'it is dropped from the database'
-    where id = of_run and stop_reason is null;
+  update volley.run set stop = '{"reason":"interrupted","detail":"it is dropped from the database"}'
+    where id = of_run and stop is null;
   select count(*) into under_way from volley.part p
     where p.run = of_run and p.state = 'under-way' and volley.has_lease(p.owner);
   if under_way = 0 then

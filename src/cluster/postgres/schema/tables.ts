@@ -68,8 +68,7 @@ create table volley.run (
   life text not null, -- the one that its leader has confirmed
   promotions integer not null, -- those that its leader has confirmed
   has_lost boolean not null default false, -- commits that a worker relied on
-  stop_reason text,
-  stop_detail text
+  stop jsonb -- why a worker wants it to stop: reason, detail, fault
 );
 
 create table volley.request (

@@ -9,7 +9,7 @@ export const WORKER_FUNCTIONS = `
 -- Whether parts of the step may be claimed and begun: while its leader has a lease.
 create or replace function volley.is_claimable(led volley.run, its_step integer, present text) returns boolean language sql as $$
   select coalesce(
-    led.is_open and led.step = its_step and led.stop_reason is null and not led.has_lost and led.life = present
+    led.is_open and led.step = its_step and led.stop is null and not led.has_lost and led.life = present
       and ${isLed('led')},
     false
   )
