@@ -1,6 +1,6 @@
 import { rowStepOf } from '../job/job.js';
 import { kindOf } from '../kinds/kinds.js';
-import type { RunDeps, SendDeps } from '../run/run-deps.js';
+import type { RunDeps } from '../run/run-deps.js';
 import type { RunEvent } from '../run/run-event.js';
 import type { StepBefore } from '../run/send/send-context.js';
 import { StepRunner } from '../run/step-runner.js';
@@ -32,7 +32,7 @@ export async function workOnRun(
   job: WorkerJob,
   context: {
     readonly lease: Lease;
-    readonly deps: SendDeps & Pick<RunDeps, 'createLane'>;
+    readonly deps: Omit<RunDeps, 'files' | 'owner'>;
     readonly stop: StopSwitch;
     readonly emit: ((event: WorkEvent) => unknown) | undefined;
     readonly before: StepBefore;

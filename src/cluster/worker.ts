@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { rowStepOf } from '../job/job.js';
-import type { RunDeps, SendDeps } from '../run/run-deps.js';
+import type { RunDeps } from '../run/run-deps.js';
 import { Breaker } from '../run/send/breaker.js';
 import type { StepBefore } from '../run/send/send-context.js';
 import { StepNotices } from '../run/step-notices.js';
@@ -17,11 +17,11 @@ const AWAY_POLL_MS = 1_000;
 const KNOWN_FOR_MS = 120_000;
 
 /** The service of a run, as this worker reaches it. */
-export interface WorkerService extends Pick<SendDeps, 'transport' | 'authorize'>, Pick<RunDeps, 'createLane'> {
+export interface WorkerService extends Pick<RunDeps, 'transport' | 'authorize' | 'createLane'> {
   readonly job: WorkerJob;
 }
 
-export interface WorkOptions extends Pick<SendDeps, 'clock' | 'random' | 'onProgress' | 'onAttempt' | 'onNotice'> {
+export interface WorkOptions extends Pick<RunDeps, 'clock' | 'random' | 'onProgress' | 'onAttempt' | 'onNotice'> {
   readonly store: Store;
   readonly runs: RunFilter;
   /** Asked while there is nothing to do; `hasRuns`: whether a run that it may work on is there. */

@@ -29,12 +29,6 @@ export interface RunDeps {
   readonly onNotice: (notice: string, fields?: LogFields) => void;
 }
 
-/** What sending takes of them. */
-export type SendDeps = Pick<
-  RunDeps,
-  'clock' | 'random' | 'transport' | 'authorize' | 'withholding' | 'onProgress' | 'onAttempt' | 'onNotice'
->;
-
 /**
  * What takes planned rows out of a run: it is asked before the intent of each request, and again at its turn at the
  * gate. It can only withhold rows, never add any.

@@ -4,7 +4,7 @@ import type { StepProgress } from '../../journal/replay.js';
 import type { StepKind } from '../../kinds/step-kind.js';
 import type { Plan, PlannedStep, RequestHead } from '../../plan/format/plan-file.js';
 import type { Held, Lock } from '../../storage/lock.js';
-import type { Journal, RunDeps, SendDeps } from '../run-deps.js';
+import type { Journal, RunDeps } from '../run-deps.js';
 import type { StepNotices } from '../step-notices.js';
 import type { StopSwitch } from '../stop.js';
 import type { AreaUse } from './area-use.js';
@@ -20,7 +20,7 @@ export interface SendContext {
   /** Ids of what was provisioned before the step's first request. */
   readonly provisionedIds: readonly string[];
   readonly service: JobService;
-  readonly deps: SendDeps;
+  readonly deps: Omit<RunDeps, 'files' | 'createLane' | 'owner'>;
   readonly journal: Journal;
   readonly lock: Held;
   readonly stop: StopSwitch;
