@@ -1,11 +1,10 @@
 import { countOf } from '../domain/count-of.js';
-import { UserError } from '../domain/errors.js';
 import { remember } from '../domain/is-object.js';
 import { formatTime } from '../domain/stated-time.js';
 import { fixDates } from '../job/fix-dates.js';
 import { isRowStep, type Job, type Step } from '../job/job.js';
 import { listChangedKeys, matchSteps } from '../job/match-steps.js';
-import { type Plan, totalOf } from '../plan/format/plan-file.js';
+import { totalOf } from '../plan/format/plan-file.js';
 import type { LeftOut, RestStep } from '../plan/inputs/select-inputs.js';
 import type { PastRun } from '../registry/read-runs.js';
 import type { RegistryState } from '../registry/registry-state.js';
@@ -13,7 +12,7 @@ import { readWaiting } from '../registry/waiting-messages.js';
 import { countNotSent, countUnsent, nameUnsent } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
 import { lineOf } from '../retry/claiming-plan.js';
-import { assertSameJob } from '../run/resume.js';
+import { isRetriedUnder } from '../run/resume.js';
 import type { Files } from '../storage/files.js';
 
 /**
@@ -70,17 +69,6 @@ export function createNoteRest({
       (await remember(changes, `${run} ${step}`, () => findChange(run, step)));
     return { ...leftOut, ...rest };
   };
-}
-
-/** Whether `volley retry --job` takes rows of a plan. */
-function isRetriedUnder(job: Job, plan: Plan): boolean {
-  try {
-    assertSameJob(plan, job);
-    return true;
-  } catch (error) {
-    if (error instanceof UserError) return false;
-    throw error;
-  }
 }
 
 /** What a run, or a plan of its rows, has not sent; undefined where that is nothing, or what a person or a list decided. */

@@ -9,6 +9,7 @@ import { assertOwnName, assertOwnPlace, readRunFile } from '../plan/format/run-r
 import { assertJournalKept } from '../registry/find-faults.js';
 import { refusePruned } from '../registry/registry-state.js';
 import { readSummary, SUMMARY_FILE } from '../report/write-report.js';
+import { isRetriedUnder } from '../run/resume.js';
 import type { Files } from '../storage/files.js';
 import type { Context } from './context.js';
 import { jobDirectoryOf } from './with-job.js';
@@ -18,7 +19,7 @@ export interface OpenedRun {
   readonly plan: Plan;
   /** The directory of the plan that was tested, where this run is a test. */
   readonly testedRun: string | undefined;
-  /** The file of its job, where that was what the argument named. */
+  /** The file of its job, where that was what the argument named, and its rows can be sent under it. */
   readonly jobFile: string | undefined;
 }
 
@@ -50,7 +51,8 @@ export async function openNamedRun(context: Context, written: string, begun = tr
   if (found === undefined)
     throw refuse(written, 'it does not exist, expected a run directory, a job file or its directory');
   if (found.isDirectory && (await isRunDirectory(path, files))) return openRun(context, path);
-  const jobDirectory = found.isDirectory ? path : jobDirectoryOf(await loadJob(written));
+  const job = found.isDirectory ? undefined : await loadJob(written);
+  const jobDirectory = job === undefined ? path : jobDirectoryOf(job);
   context.workIn(jobDirectory);
   const directory = await findNewestRun(jobDirectory, files, begun);
   if (directory === undefined)
@@ -60,7 +62,7 @@ export async function openNamedRun(context: Context, written: string, begun = tr
       'Plan or run the job first: volley plan, volley run.',
     );
   const newest = await openRun(context, directory);
-  return found.isDirectory ? newest : { ...newest, jobFile: written };
+  return job !== undefined && isRetriedUnder(job, newest.plan) ? { ...newest, jobFile: written } : newest;
 }
 
 /** The path that an argument names, links followed; the plan id alone in place of the name of a run directory is that directory. */
@@ -80,18 +82,20 @@ async function isRunDirectory(path: string, files: Files): Promise<boolean> {
   );
 }
 
-/** The newest run of a job, tests aside, by when it began; by its file where it has not, which a copy without times makes anew. */
+/** The newest run of a job, tests aside, by when it began; by its file where it has not, which a copy without times makes anew. A pruned one is the last choice. */
 export async function findNewestRun(jobDirectory: string, files: Files, begun = true): Promise<string | undefined> {
-  const found: { directory: string; isBegun: boolean; atMs: number }[] = [];
+  const found: { directory: string; rank: number; atMs: number }[] = [];
   for await (const { path, hasJournal } of (await RunDirectories.read(files, jobDirectory)).list(files)) {
     const plan = await files.stat(join(path, PLAN_FILE));
     const { record } = (await readRunFile(files, path)) ?? {};
-    if (plan === undefined || record?.pruned !== undefined) continue;
-    found.push({ directory: path, isBegun: !begun || hasJournal, atMs: record?.begun?.at ?? plan.modifiedMs });
+    const isPruned = record?.pruned !== undefined;
+    if (plan === undefined && !isPruned) continue;
+    const rank = isPruned ? 0 : !begun || hasJournal ? 2 : 1;
+    found.push({ directory: path, rank, atMs: record?.begun?.at ?? plan?.modifiedMs ?? 0 });
   }
-  found.sort((one, other) => Number(one.isBegun) - Number(other.isBegun) || one.atMs - other.atMs);
-  for (const { directory } of found.reverse())
-    if ((await readPlan(files, directory)).testOf === undefined) return directory;
+  found.sort((one, other) => one.rank - other.rank || one.atMs - other.atMs);
+  for (const { directory, rank } of found.reverse())
+    if (rank === 0 || (await readPlan(files, directory)).testOf === undefined) return directory;
   return undefined;
 }
 

@@ -86,6 +86,17 @@ export function assertSameJob(plan: Plan, job: Job): Job {
   return job;
 }
 
+/** Whether `volley retry --job` takes rows of a plan. */
+export function isRetriedUnder(job: Job, plan: Plan): boolean {
+  try {
+    assertSameJob(plan, job);
+    return true;
+  } catch (error) {
+    if (error instanceof UserError) return false;
+    throw error;
+  }
+}
+
 /**
  * Refuses when an input of an unfinished run has changed. A missing one is no problem: the plan holds its rows. The rows of a
  * retry plan were never read from the files, and suppression lists are looked at again as it is sent.

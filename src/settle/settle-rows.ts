@@ -99,6 +99,12 @@ export async function settleByDecision(
 ): Promise<SettledCounts> {
   const { plan, rows, state } = run;
   const { rows: underWay } = countUnderWay(state, plan);
+  const most = plan.steps.length;
+  if ((decision.step ?? 1) > most)
+    throw new UserError(
+      'bad-flag',
+      `Cannot settle run ${plan.id}: --step is ${decision.step}, expected a step from 1 to ${most}`,
+    );
   const isMeant = ({ step }: { readonly step: number }) => decision.step === undefined || step === decision.step;
   const doubts = [...rows.listInDoubt()].filter(isMeant);
   if (underWay > 0) {

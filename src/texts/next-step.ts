@@ -126,7 +126,10 @@ function createRetry(
     if (sentAgain !== undefined) return nextOfSentAgain(sentAgain);
     if (!isCorrected) return { what, command: showCommand(screen, ...command, only) };
     if (job === undefined)
-      return { what: `${what}, with --job and the job file added`, command: showCommand(screen, ...command, only) };
+      return {
+        what: `${what}, with --job and a job file of the same steps added`,
+        command: showCommand(screen, ...command, only),
+      };
     return { what, command: showCommand(screen, ...command, only, '--job', showPath(screen, job)) };
   };
 }
@@ -204,7 +207,12 @@ export function nextOfRest(
     return { what, command: showCommand(screen, 'cancel', showPath(screen, directory)) };
   }
   if (next === 'apply') return { what: 'send that plan', command: resumeCommand(directory, undefined, screen) };
-  if (next === 'resume') return { what: 'resume that run', command: resumeCommand(directory, job, screen) };
+  // Perhaps a person has to decide before.
+  if (next === 'resume')
+    return {
+      what: 'see how far that run is, and what resumes it',
+      command: showCommand(screen, 'status', showPath(screen, directory)),
+    };
   const only = next === 'cancelled' ? 'not-sent' : next;
   if (isAsPlanned && next === 'filtered') {
     const what =

@@ -112,7 +112,9 @@ function formatEnd(plan: Plan, path: string, { screen, isRefused }: { screen: Sc
   // The command to send it names its directory, too.
   const place = `The plan is in ${escapeText(path)}\n`;
   if (isRefused) return `${place}${look}`;
-  if (sendsNothing(plan)) return `${place}${look}There is nothing in it to send.\n`;
+  const later =
+    plan.retryOf === undefined ? '' : ' Once some of its rows may be sent, the same command makes it again.';
+  if (sendsNothing(plan)) return `${place}${look}There is nothing in it to send.${later}\n`;
   const { requireTest, requireApproval } = plan.job.guards;
   const planSha256 = sha256Of(encodePlan(plan));
   const approvals = { planSha256, required: requireApproval ?? 0, count: 0, given: [] };

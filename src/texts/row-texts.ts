@@ -17,7 +17,8 @@ function formatReason({ rows, is, fix, example }: ExplainedReason, screen: Scree
   const [first = '', ...others] = wrapText(escapeText(fix === '' ? is : `${is}: ${fix}`), width);
   const lines = [`${format(rows).padStart(COUNT_WIDTH)}  ${first}`, ...others.map((line) => REASON_INDENT + line)];
   if (!withExample || example === undefined) return lines.join('\n');
-  const place = escapeText(`${showPath(screen, example.path)}:${example.line}`);
+  const { path, file, line } = example;
+  const place = escapeText(`${path === '' ? file : showPath(screen, path)}:${line}`);
   const cell = escapeText([example.field, example.value].filter((part) => part !== '').join(' '));
   const row = cell === '' ? place : `${place}  ${cell}`;
   return [...lines, paint(screen, 'dim', REASON_INDENT + cutText(row, width))].join('\n');

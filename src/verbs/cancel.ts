@@ -102,7 +102,7 @@ function countToSend({ state, stop, balance, steps }: Summary): number {
 
 function formatToSend(rows: number, directory: string, screen: Screen): string {
   if (rows === 0) return '';
-  const so = `The run is not at its end: ${countOf(rows, 'row')} of it ${rows === 1 ? 'is' : 'are'} sent once it is resumed, as by the next volley run. To let it go before that:`;
+  const so = `The run is not at its end: ${countOf(rows, 'row')} of it ${rows === 1 ? 'is' : 'are'} sent once it is resumed. To let it go before that:`;
   return `${formatParagraph(so, screen)}  ${escapeText(showCommand(screen, 'abandon', showPath(screen, directory)))}\n`;
 }
 

@@ -69,7 +69,7 @@ const WORDS = {
   'Implications failed:': 'A flag needs another:',
   'Missing required argument: %s': { one: 'A flag is missing: --%s', other: 'Flags are missing: %s' },
   'Not enough non-option arguments: got %s, need at least %s': {
-    one: 'Something is missing behind the verb: there are %s words, expected %s',
+    one: 'Something is missing behind the verb: there is %s word, expected %s',
     other: 'Something is missing behind the verb: there are %s words, expected %s',
   },
 };

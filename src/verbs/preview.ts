@@ -46,7 +46,7 @@ export const preview = defineVerb({
     const text = rows.map((row) => formatRow(row, context.screen)).join('\n');
     return {
       json: { job: job.name, state: 'previewed', rows },
-      text: text === '' ? 'There is nothing to send.\n' : text,
+      text: text === '' ? 'There is no such message to send.\n' : text,
       reason: countOf(rows.length, 'row'),
     };
   },

@@ -9,17 +9,21 @@ import { parseAge } from '../job/schema/values.js';
 import { type PruneEnd, pruneRuns } from '../prune/prune-runs.js';
 import { holdsRegistry } from '../registry/open-registry.js';
 import type { Files } from '../storage/files.js';
-import { adopt, defineVerb, json, readAs, theJob, whole, yes } from './verb.js';
+import { adopt, argument, defineVerb, json, readAs, whole, yes } from './verb.js';
 
 /**
  * `volley prune JOB`: deletes the rows of runs that ended long ago, behind the job's lock; what they sent stays known. Of a prune that
  * was cut short, the next one does the rest.
  */
 export const prune = defineVerb({
-  args: { job: theJob },
+  args: { job: argument('The job file (YAML or JSON), or the directory of the job in the output') },
   flags: {
     'older-than': {
-      ...readAs('Only runs that ended so long ago: hours, days or weeks, such as 90d', 'an age such as 90d', parseAge),
+      ...readAs(
+        'Only runs that ended so long ago: minutes, hours, days or weeks, such as 90d',
+        'an age such as 90d',
+        parseAge,
+      ),
       demandOption: true,
     },
     'keep-last': { ...whole('Keep so many of the newest runs, whatever their age', 0), default: 0 },

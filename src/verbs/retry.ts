@@ -144,8 +144,7 @@ function formatLeft(run: string, left: RetryEnd['left'], status: string): string
       `Under way when a process ended: ${format(underWay)}. Finish the run first, with the command that began it; then settle what is in doubt.`,
     received > 0 &&
       `Not retried, as they have a delivery receipt: ${format(received)}. See the deliveries file of run ${run}.`,
-    retriedBefore > 0 &&
-      `Claimed by other plans before: ${format(retriedBefore)}. See the skipped files of run ${run}.`,
+    retriedBefore > 0 && `Claimed by a plan before: ${format(retriedBefore)}. See the skipped files of run ${run}.`,
   ];
   return lines.flatMap((line) => (line === false ? [] : [`${escapeText(line)}\n`])).join('');
 }

@@ -257,7 +257,7 @@ test('of a file that was not sent to its end, plan and run name what has the res
     await workspace.volley('apply', `out/sale/${plan}`);
   };
 
-  await expectRest('it is not finished', 'run job.yaml', ['plan']);
+  await expectRest('it is not finished', `status out/sale/${run}`, ['plan']);
   await workspace.told('abandon', `out/sale/${run}`);
   workspace.change({ steps: [anSmsStep({ input: { files: 'people.csv', required: true } })] }, 'required.yaml');
   const { error } = await workspace.refused('run', 'required.yaml');

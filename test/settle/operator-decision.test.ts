@@ -15,7 +15,7 @@ async function aRunInDoubt(scheduled?: string): Promise<MadePlan> {
   return loseSecond(await aPlan({ files, job: { steps }, nowMs: 1_800_000_000_000 }));
 }
 
-const settle = (made: MadePlan, word: Pick<OperatorDecision, 'assume' | 'confirm'>, laterMs = 0) => {
+const settle = (made: MadePlan, word: Pick<OperatorDecision, 'assume' | 'confirm' | 'step'>, laterMs = 0) => {
   const said = { ...word, person: 'ann on desk-7' };
   const { clock, ...deps } = depsOf(made);
   const later = { ...clock, now: () => clock.now() + laterMs };
@@ -75,6 +75,13 @@ describe("a person's word", () => {
     await settle(made, { assume: 'sent', confirm: 3 });
     await expect(settle(made, { assume: 'not-sent', confirm: 3 })).rejects.toThrow('expected 0');
     expect(await settle(made, { assume: 'not-sent', confirm: 0 })).toEqual({ accepted: 0, rejected: 0, notSent: 0 });
+  });
+
+  it.each([0, 3])('is refused of a step that the run has not, also with %i to confirm', async (confirm) => {
+    const made = await aRunInDoubt();
+    const none = settle(made, { assume: 'sent', confirm, step: 2 });
+    await expect(none).rejects.toMatchObject({ code: 'bad-flag', message: expect.stringContaining('--step is 2') });
+    expect(await settle(made, { assume: 'sent', confirm: 3, step: 1 })).toMatchObject({ accepted: 3 });
   });
 
   it('is not heard while rows that were under way have no outcome', async () => {
