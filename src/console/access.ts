@@ -108,8 +108,10 @@ export class Access {
     const path = this.#pathOf('.sessions', value);
     if (value === '' || !(await this.#isFresh(path, LIFE_MS['.sessions']))) return undefined;
     const formToken = sha256Of(`form ${value}`);
-    if (this.#env.team === undefined) return { ...NO_VISIT, formToken };
-    const [member = '', digest = ''] = readKept(await this.#env.files.readText(path)) ?? [];
+    const kept = await this.#env.files.readText(path);
+    // A visit of a team opens no console that was started without one.
+    if (this.#env.team === undefined) return kept === '' ? { ...NO_VISIT, formToken } : undefined;
+    const [member = '', digest = ''] = readKept(kept) ?? [];
     const user = await this.#env.team.find(member);
     return user === undefined || user.digest !== digest ? undefined : { formToken, user, isSignedIn: true };
   }

@@ -48,6 +48,8 @@ import { readFileName, SLICE_BYTES } from './uploads.js';
 
 /** The largest form: without a script, it has the whole file in one piece. */
 const MOST_FORM_BYTES = 64_000_000;
+/** The largest body of anything else, such as a name and a password: it is read before it is known who sends it. */
+const MOST_OTHER_BYTES = 16_000;
 
 export interface ConsoleOptions {
   /** Has `campaigns/` and what the console keeps. */
@@ -81,7 +83,7 @@ export async function startConsole(
   const fixing = new FixDesk(campaigns, commands, context);
   const routerOptions = { maxParamLength: 300 };
   const app = fastify({
-    bodyLimit: MOST_FORM_BYTES,
+    bodyLimit: MOST_OTHER_BYTES,
     forceCloseConnections: true,
     routerOptions,
     // An address that cannot be read comes to no hook.
@@ -160,7 +162,7 @@ export async function startConsole(
       sendPage(reply, await show(readAsked(request, request.query as FormFields, sessionOf(request)))),
     );
   const onForm = (path: string, act: Respond<PageRequest>, role: Role = 'author') =>
-    app.post(path, async (request, reply) => {
+    app.post(path, { bodyLimit: MOST_FORM_BYTES }, async (request, reply) => {
       const fields = await readForm(request);
       const session = sessionOf(request);
       const refused = refuseVisit(session, fields.token, role);

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { describeDisk, isDiskError } from '../command/disk-error.js';
 import type { Files } from '../storage/files.js';
 
@@ -30,9 +30,14 @@ export function readSize(written: unknown): number | undefined {
   return /^\d{1,11}$/.test(String(written)) && bytes > 0 && bytes <= MOST_BYTES ? bytes : undefined;
 }
 
-/** Why a path that a person wrote is no file; undefined where it is one. */
-export async function refusePath(files: Files, path: string): Promise<string | undefined> {
+/**
+ * Why a path that a person wrote is no file for them; undefined where it is one. `within`: the directory that a team has its files in. What else
+ * the machine has, such as keys, is none of its people's.
+ */
+export async function refusePath(files: Files, path: string, within?: string): Promise<string | undefined> {
   if (!isAbsolute(path)) return 'Give the whole path of the file, from / on';
+  if (within !== undefined && (readFileName(path) === undefined || !resolve(path).startsWith(join(within, '/'))))
+    return `Choose a file below ${within} that is called as a file of people is, such as people.csv`;
   try {
     return (await files.stat(path))?.isFile === true ? undefined : `There is no file ${path}`;
   } catch (error) {

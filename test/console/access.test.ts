@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Access, refuseForeign, writeCookie } from '../../src/console/access.js';
+import { Team } from '../../src/console/team.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 
@@ -70,6 +71,16 @@ describe('a link', () => {
     expect(await access.enter('made-up')).toBeUndefined();
     clock.wallMs += 11 * 60_000;
     expect(await access.enter(link)).toBeUndefined();
+  });
+
+  test('a visit of a team opens no console that was started without one', async () => {
+    const { access, disk, clock } = anAccess();
+    const team = new Team('/w/users.csv', disk.files);
+    await disk.files.makeDirectory('/w');
+    const password = await team.add({ name: 'Vera', role: 'viewer' });
+    const value = await new Access('/w/.console', { files: disk.files, clock, team }).signIn('Vera', password);
+    expect(value).toHaveLength(43);
+    expect(await access.find(`${NAME}=${value}`, NAME)).toBeUndefined();
   });
 
   test('leaves nothing on disk once it and its visit have run out', async () => {

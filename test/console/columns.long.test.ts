@@ -106,6 +106,15 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
     expect(textOf(asked)).toContain('None of 1 number is valid as they stand. Which country are those without + of?');
   });
 
+  test.each(['broken.csv', 'campaigns/sale/files/../../../broken.csv'])(
+    'what is named by a path stays where it is, readable or not: %s',
+    async (path) => {
+      console.write('broken.csv', 'mobile\0');
+      expectSaid(await console.post('/c/sale/file', { path: `${console.directory}/${path}` }), 422, 'expected text');
+      expect(console.read('broken.csv')).toBe('mobile\0');
+    },
+  );
+
   test('each step of a campaign says which one it is, and leads back to the one before', async () => {
     const stepOf = async (page: string) =>
       /<nav class="steps".*?href="(.*?)".*?<\/a> (.*?)<\/nav>/

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256Of } from '../../src/plan/format/sealed-json.js';
@@ -53,6 +53,31 @@ describe('a console that several people share', { timeout: TIMEOUT_MS }, () => {
     expect((await console.post('/leave')).to).toBe('/enter');
     expect((await console.ask('/')).to).toBe('/enter');
     expect(readFileSync(users, 'utf8')).not.toContain(passwords.Anna);
+  });
+
+  test('takes a body of some size only from those who have signed in', async () => {
+    await console.signIn('Anna', '');
+    const fields = { name: 'Anna', password: 'x'.repeat(100_000) };
+    for (const path of ['/enter', '/assets/console.css', '/leave'])
+      expect([path, (await console.ask(path, { fields })).status]).toEqual([path, path === '/leave' ? 303 : 413]);
+  });
+
+  test.each([
+    ['keys', '.env', 'KEY=1\nKEY=2\n'],
+    ['keys under another name', 'keys', 'KEY=1\nKEY=2\n'],
+    ['a file beside the directory', '../beside.csv', 'KEY\n1\n'],
+    ['a file that a campaign seems to have', 'campaigns/paths/files/../../../../beside.csv', 'KEY\n1\n'],
+  ])('reads no file for its people that is not theirs: %s', async (_what, name, text) => {
+    await be('Anna');
+    await console.aCampaign('paths', people(2));
+    const path = `${console.directory}/${name}`;
+    writeFileSync(path, text);
+    for (const page of ['/c/paths/file', '/c/paths/who']) {
+      const refused = await console.save(page, { path });
+      expect([page, refused.status, refused.to]).toEqual([page, 422, undefined]);
+      expect(textOf(refused)).toContain(`Choose a file below ${console.directory}`);
+    }
+    expect((await console.ask('/c/paths/columns')).text).not.toContain('KEY');
   });
 
   test('shows all to a viewer, and does nothing for one', async () => {

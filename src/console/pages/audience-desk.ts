@@ -20,7 +20,7 @@ import {
 } from '../audience.js';
 import { type CampaignJob, listLists, setLists } from '../campaign.js';
 import type { Printed } from '../commands.js';
-import { refusePath, writePieces } from '../uploads.js';
+import { writePieces } from '../uploads.js';
 import { Desk, exceptUserError, fieldText, type JobRequest, viewOf } from './desk.js';
 import { MULTIPART, PEOPLE_FILES, renderField, renderFileField, renderStep } from './forms.js';
 import { type PageAnswer, renderPage } from './layout.js';
@@ -83,7 +83,7 @@ export class AudienceDesk extends Desk {
     const path = file?.name === undefined ? fieldText(asked, 'path') : join(campaign.directory, 'lists', file.name);
     if (path === '') return undefined;
     if (file !== undefined) await writePieces(this.files, path, [file.bytes]);
-    const fault = await refusePath(this.files, path);
+    const fault = await this.refusePath(asked, path);
     if (fault !== undefined) return { message: fault, field: 'path' };
     const encoding = await guessFileEncoding({ path, shown: basename(path) });
     const files = file === undefined ? path : `lists/${file.name}`;

@@ -13,7 +13,7 @@ import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js
 import type { Files } from '../../storage/files.js';
 import type { CampaignFolder } from '../campaign.js';
 import type { Printed } from '../commands.js';
-import { findUploaded, readFileName, readSize, refusePath, SLICE_BYTES, takeSlice, writePieces } from '../uploads.js';
+import { findUploaded, readFileName, readSize, SLICE_BYTES, takeSlice, writePieces } from '../uploads.js';
 import { type CampaignRequest, Desk, exceptUserError, fieldText, viewOf } from './desk.js';
 import { MULTIPART, PEOPLE_FILES, renderField, renderFileField, renderForm, renderSelect } from './forms.js';
 import { type PageAnswer, renderPage } from './layout.js';
@@ -49,7 +49,7 @@ export class ColumnsDesk extends Desk {
       return this.showFile(asked, [{ message: `Choose a file that has rows: ${NO_FILE}`, field }]);
     const file = own === undefined ? fieldText(asked, 'path') : join(campaign.directory, 'files', own);
     if (given !== undefined) await writePieces(this.files, file, [given.bytes]);
-    const fault = await refusePath(this.files, file);
+    const fault = await this.refusePath(asked, file);
     if (fault !== undefined) return this.showFile(asked, [{ message: fault, field }]);
     return this.#chooseSheet(asked, { file, sheet: undefined }, field);
   }
@@ -64,8 +64,8 @@ export class ColumnsDesk extends Desk {
       const isUsed =
         chosen.file === asked.campaign.file ||
         asked.campaign.job?.files.some((each) => each.endsWith(basename(chosen.file)));
-      if (chosen.file.startsWith(join(asked.campaign.directory, 'files/')) && !isUsed)
-        await this.files.remove(chosen.file);
+      // What was uploaded. What was named by a path is not ours.
+      if (field === 'file' && !isUsed) await this.files.remove(chosen.file);
       return this[field === 'sheet' ? 'showColumns' : 'showFile'](asked, wrongOf(printed, field));
     }
     await this.campaigns.choose(asked.name, chosen.file, chosen.sheet);

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Document } from 'yaml';
 import type { Context } from '../../command/context.js';
 import { describeFailure } from '../../command/failure.js';
@@ -11,6 +11,7 @@ import type { Visit } from '../access.js';
 import { type CampaignFolder, type CampaignJob, type Campaigns, jobFileOf } from '../campaign.js';
 import type { Commands, CommandToStart, Printed, Started } from '../commands.js';
 import { type FoundRun, readChecked } from '../reading.js';
+import { refusePath } from '../uploads.js';
 import { type PageAnswer, renderPage, WORK, type Work } from './layout.js';
 import { type View, type Wrong, wrongOf } from './wrong.js';
 
@@ -133,6 +134,10 @@ export class Desk {
     const late = new AbortController();
     const wait = this.context.env.clock.sleep(waitMs, late.signal).then(() => undefined);
     return Promise.race([made, wait]).finally(() => late.abort());
+  }
+
+  protected refusePath({ user }: PageRequest, path: string): Promise<string | undefined> {
+    return refusePath(this.files, path, user === undefined ? undefined : dirname(this.campaigns.directory));
   }
 
   protected checkJob(asked: CampaignRequest): Promise<Printed> {
