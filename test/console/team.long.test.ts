@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256Of } from '../../src/plan/format/sealed-json.js';
@@ -78,6 +78,7 @@ describe('a console that several people share', { timeout: TIMEOUT_MS }, () => {
       expect(textOf(refused)).toContain(`Choose a file below ${console.directory}`);
     }
     expect((await console.ask('/c/paths/columns')).text).not.toContain('KEY');
+    rmSync(path);
   });
 
   test('shows all to a viewer, and does nothing for one', async () => {
