@@ -10,6 +10,9 @@ import { countLineEnds } from '../text/lines.js';
 import { lineEndAt, RowCutter } from './cut-rows.js';
 import type { Delimiter } from './delimiter.js';
 
+/** Fields such as `="0151"`, by which exports keep a spreadsheet from changing a number, and which they often do not put in quotes. */
+const FORMULAS = /(?<=^|[,;\t|])="([^"\r\n,;\t|]*)"(?=[,;\t|\r\n]|$)/g;
+
 /** The longest line end, CRLF. */
 const LINE_END_BYTES = 2;
 
@@ -135,6 +138,14 @@ export class CsvRows {
 
   /** Rows, or what is wrong with them. */
   #parse(bytes: Buffer): string[][] | CsvError {
+    const text = bytes.toString('latin1');
+    const quoted = text.replace(FORMULAS, '"=""$1"""');
+    // Within a field in quotes the first of these ends it, and no delimiter follows: then the row counts as it stands.
+    const rows = quoted === text ? undefined : this.#parseAsIs(Buffer.from(quoted, 'latin1'));
+    return Array.isArray(rows) ? rows : this.#parseAsIs(bytes);
+  }
+
+  #parseAsIs(bytes: Buffer): string[][] | CsvError {
     try {
       return parse(bytes, this.#options) as string[][];
     } catch (error) {

@@ -38,6 +38,37 @@ describe('CSV reader: rows', () => {
   });
 });
 
+describe('CSV reader: formulas that hold a text', () => {
+  it.each([',', ';', '\t', '|'])('are read without quotes around them, delimited by %j', async (delimiter) => {
+    const rows = [
+      ['name', 'mobile', 'city'],
+      ['"Chan, W|x;y"', '="0151 234"', '=""'],
+      ['="Ann"', '="+65 9123"', 'é'],
+    ];
+    const { cells } = await readWhole(csv(rows.map((row) => row.join(delimiter)).join('\r\n')));
+    expect(cells).toEqual([
+      ['Chan, W|x;y', '="0151 234"', '=""'],
+      ['="Ann"', '="+65 9123"', 'é'],
+    ]);
+  });
+
+  it('are not sought in quotes, where what looks so belongs to the text', async () => {
+    const { cells } = await readWhole(csv('a,b\n"x,="",y",1\n"=""1""",2\n"x,=""1"",y",3\n'));
+    expect(cells).toEqual([
+      ['x,=",y', '1'],
+      ['="1"', '2'],
+      ['x,="1",y', '3'],
+    ]);
+  });
+
+  it.each(['="1,2"', '="1"2', 'x="1"', '="1', '"x,="",y",="1"'])(
+    'refuse the file where it is not clear what they are: %s',
+    async (row) => {
+      expect((await readRefused(csv(`a,b\n${row},3\n`))).join()).toContain('people.csv:2: ');
+    },
+  );
+});
+
 describe('CSV reader: rows at fault', () => {
   it('pads a row with too few fields and says how many it has', async () => {
     const { records } = await readWhole(csv('a,b,c\n1,2\n4,5,6\n'));
