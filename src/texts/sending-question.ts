@@ -39,7 +39,8 @@ export function countToSend(plan: Plan, state: RunState) {
     counts.set(kind, (counts.get(kind) ?? 0) + count);
   }
   const planned = totalOf(plan, 'planned');
-  const isOneBroadcast = plan.steps.filter(({ kind }) => kind === 'sms').length === 1;
+  const [broadcast, ...others] = plan.job.steps.filter((step) => step.kind === 'sms');
+  const isOneBroadcast = others.length === 0 && broadcast?.duplicates !== 'keep';
   const part = ([kind, count]: [string, number]): SentPart => {
     const sample = kind === 'sms' && ofSample > 0 ? { of: ofSample } : {};
     if (kind === 'sms' && isOneBroadcast) return { count, noun: 'person', plural: 'people', ...sample };

@@ -100,7 +100,7 @@ function formatSummaries(
 
 /**
  * What is to be done with a plan that was not sent, or, of a test, with the one that it tested, by the memory of the job as it is now. Undefined
- * where there is none: a test of a job file, or of a plan that cannot be read any more.
+ * where there is none: a test of a job file, or of a plan that began, was let go, or cannot be read any more.
  */
 export async function readNextOfPlan(
   { env: { files }, screen }: Pick<Context, 'env' | 'screen'>,
@@ -111,6 +111,8 @@ export async function readNextOfPlan(
   const waiting = isTest && of !== undefined ? await readPlan(files, of).catch(() => undefined) : plan;
   if (of === undefined || waiting === undefined) return undefined;
   const registry = await readRegistry(files, dirname(of));
+  const { begun, abandoned } = registry.recordOf(waiting.id);
+  if ((begun ?? abandoned) !== undefined) return undefined;
   const lacks = await findLacking(files, { directory: of, plan: waiting }, registry);
   const waits = { path: showPath(screen, of), lacks, planSha256: await digestPlanOf(files, of) };
   return nextOfPlan(waiting, waits, { screen, ...(isTest ? { what: 'the plan', send: 'send the plan' } : {}) });

@@ -317,3 +317,17 @@ test('a job whose rows are all pruned is not told to run it first, and a preview
     ]);
   }
 });
+
+test.each([['apply'], ['abandon']])('a test of a plan does not say to send it after %s', async (verb) => {
+  const workspace = await aJobFor(people(2));
+  const plan = await workspace.plan();
+  const { directory } = await workspace.told('test', plan, '--to', '+6591234567');
+  expect(nextIn(await read(workspace, 'report', directory))).toContain('send the plan');
+  await workspace.volley(verb, plan);
+
+  for (const again of [
+    ['report', directory],
+    ['test', plan, '--to', '+6591234567'],
+  ])
+    expect(nextIn(await read(workspace, ...again))).toBe('');
+});

@@ -101,6 +101,16 @@ test('the question says scheduled times, several senders, notBefore, and steps o
   expect([code, (await workspace.sms()).length]).toEqual([0, 2400]);
 });
 
+test('a number that stands twice and gets both messages is not two people', async () => {
+  const { workspace, run } = await aLiveJob(2, { steps: [anSmsStep({ duplicates: 'keep' })] });
+  workspace.write('people.csv', `${people(2)}${people(2).replace('name,mobile\n', '')}`);
+
+  const { stderr, code } = await run('4');
+
+  expect(stderr).toContain('4 messages · from ACME · now, for about 1 s.\nType 4 to send: ');
+  expect([code, (await workspace.sms()).length]).toEqual([0, 4]);
+});
+
 const terminal = needTerminal();
 const CTRL_C = '\u0003';
 
