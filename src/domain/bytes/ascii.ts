@@ -4,6 +4,7 @@ export const CR = 0x0d;
 export const SPACE = 0x20;
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
+export const EQUALS = 0x3d;
 export const OPENING = 0x5b;
 export const BACKSLASH = 0x5c;
 export const CLOSING = 0x5d;

@@ -1,4 +1,4 @@
-import { BACKSLASH, CLOSING, COMMA, CR, LF, OPENING, QUOTE, SPACE } from '../../domain/bytes/ascii.js';
+import { BACKSLASH, CLOSING, COMMA, CR, EQUALS, LF, OPENING, QUOTE, SPACE } from '../../domain/bytes/ascii.js';
 import type { RowWriter } from '../../domain/bytes/row-writer.js';
 import type { ReadLimits } from '../../job/job.js';
 import type { Delimiter } from './delimiter.js';
@@ -47,7 +47,7 @@ export class RowCutter {
 
   /**
    * Opens a row in `rows` for the one that begins at `start`, where no line end stands, and returns where the line behind it
-   * begins; -1 where it is not cut: it is beyond the limits, has a fault, or does not end, yet.
+   * begins; -1 where it is not cut: it is beyond the limits, has a fault or a formula, or does not end, yet.
    */
   cut(bytes: Uint8Array, start: number, rows: RowWriter): number {
     const { bytes: json, start: jsonStart } = rows.open((this.#maxBytes + 2) * MOST_BYTES_A_BYTE);
@@ -60,7 +60,7 @@ export class RowCutter {
       const field = this.#at;
       json[this.#to++] = QUOTE;
       if (bytes[field] !== QUOTE) this.#copy(bytes, json, this.#meanings);
-      else if (!this.#copyQuoted(bytes, json)) return -1;
+      else if (bytes[field + 1] === EQUALS || !this.#copyQuoted(bytes, json)) return -1;
       if (this.#at > this.#end || this.#at - field > this.#maxFieldBytes) return -1;
       rows.endCell(this.#to);
       json[this.#to++] = QUOTE;

@@ -47,8 +47,17 @@ describe('CSV reader: formulas that hold a text', () => {
     ];
     const { cells } = await readWhole(csv(rows.map((row) => row.join(delimiter)).join('\r\n')));
     expect(cells).toEqual([
-      ['Chan, W|x;y', '="0151 234"', '=""'],
-      ['="Ann"', '="+65 9123"', 'é'],
+      ['Chan, W|x;y', '0151 234', ''],
+      ['Ann', '+65 9123', 'é'],
+    ]);
+  });
+
+  it('are their text in quotes too, in the header as well, and no other formula is', async () => {
+    const { columns, cells } = await readWhole(csv('="a",b\n"=""0151 234""","=1+1"\n"=""1""&""2""","=""1"" "\n'));
+    expect(columns).toEqual(['a', 'b']);
+    expect(cells).toEqual([
+      ['0151 234', '=1+1'],
+      ['="1"&"2"', '="1" '],
     ]);
   });
 
@@ -56,7 +65,7 @@ describe('CSV reader: formulas that hold a text', () => {
     const { cells } = await readWhole(csv('a,b\n"x,="",y",1\n"=""1""",2\n"x,=""1"",y",3\n'));
     expect(cells).toEqual([
       ['x,=",y', '1'],
-      ['="1"', '2'],
+      ['1', '2'],
       ['x,="1",y', '3'],
     ]);
   });
