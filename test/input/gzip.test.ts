@@ -77,7 +77,7 @@ describe('gzip', () => {
   });
 
   it('is refused as empty when it unpacks to nothing', async () => {
-    expect(await readRefused(gz(aGzip('')))).toEqual(['people.csv.gz: the file is empty, expected at least a header']);
+    expect(await readRefused(gz(aGzip('')))).toEqual(['people.csv.gz: the file is empty, expected rows']);
   });
 });
 

@@ -107,8 +107,16 @@ export class NdjsonReader implements RecordReader {
     }
   }
 
-  /** All rows have the columns that are known by then. */
+  /** All rows have the columns that are known by then. Refuses a file in which no line was an object by then: it is another kind of JSON, or none. */
   #endBlock(batch: readonly NdjsonRow[]): ReadBlock {
+    const [first] = batch;
+    if (first?.fault !== undefined && this.columns.join() === TEXT_COLUMN && this.#ownColumns.size === 0) {
+      throw refuse({
+        where: `${this.#file.shown}:${first.line}`,
+        message: first.fault.reason,
+        hint: 'No line can be read. Write each row as one object on a line of its own, without a list around them.',
+      });
+    }
     const writer = new RowWriter(this.columns.length);
     for (const row of batch) writer.add(row);
     return { rows: writer.take() };

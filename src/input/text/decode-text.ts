@@ -25,7 +25,7 @@ export async function* decodeText(
   try {
     const head = await takeHead(content, ({ length }) => length >= MARK_BYTES);
     if (head.length === 0 && !MAY_BE_EMPTY.test(source.shown)) {
-      throw refuse({ where: source.shown, message: 'the file is empty, expected at least a header' });
+      throw refuse({ where: source.shown, message: 'the file is empty, expected rows' });
     }
     const encoding = chooseEncoding(head, options.encoding, source.shown);
     if (encoding.notice !== undefined) options.onNotice(encoding.notice);
@@ -128,12 +128,18 @@ function describeBadByte({ byte, at }: BadByte, encoding: string, place: Pick<By
     return refuse({
       where,
       message: `byte ${at} is NUL, expected text: the file is UTF-16 without a byte order mark, or not text`,
-      hint: `If it is UTF-16, state \`encoding: utf-16le\` ${inJob}; else save it as UTF-8.`,
+      hint: `If it is UTF-16, state \`encoding: ${at % 2 === 0 ? 'utf-16be' : 'utf-16le'}\` ${inJob}; else save it as UTF-8.`,
     });
   }
+  // As windows-1252 any bytes are text, so it is no advice where another encoding is known.
+  const hint =
+    encoding === 'utf-8'
+      ? `Spreadsheets often write windows-1252: say so by \`encoding: windows-1252\` ${inJob}; for volley init, by --encoding windows-1252. Or save the file as UTF-8.`
+      : `Save the file as UTF-8; or state its \`encoding\` ${inJob} if that is another.`;
+  const shown = byte.toString(16).toUpperCase().padStart(2, '0');
   return refuse({
     where,
-    message: `invalid ${encoding} at byte ${at} (0x${byte.toString(16).toUpperCase().padStart(2, '0')}), expected text in that encoding`,
-    hint: `Spreadsheets often write windows-1252: say so by \`encoding: windows-1252\` ${inJob}; for volley init, by --encoding windows-1252. Or save the file as UTF-8.`,
+    message: `invalid ${encoding} at byte ${at} (0x${shown}), expected text in that encoding`,
+    hint,
   });
 }

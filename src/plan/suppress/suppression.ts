@@ -99,7 +99,7 @@ export class Suppression {
         : `it is the suppression list ${list.file.file.shown}`;
     return {
       message: `${what}: it lists people who must get no message, expected recipients`,
-      hint: 'Name it under suppress alone, and the recipients in the input.',
+      hint: 'Remove it from the input, and name the recipients there.',
     };
   }
 
@@ -266,15 +266,21 @@ function inheritCountry(lists: SuppressionLists, input: Input): SuppressionLists
     : lists;
 }
 
+/** What holds for `optOuts` too, which names lists and not how they are read. */
 const NO_COUNTRY_HINT =
-  'Say of which country they are: country: DE, or countryColumn with the column that names it, under suppress of the step.';
+  'Write them with +, or state country in the input of the step; a list under suppress may have its own, or countryColumn.';
+const COLUMN_HINT =
+  'Correct it, or take the column out of the list; a list under suppress may name its column instead.';
+const FEW_HINT =
+  'Correct the cells of the column that has them: at least half must be numbers, or one with + or 0 in front.';
 
 function explainNoNumbers(columns: readonly SuppressionColumn[]): Omit<Problem, 'where'> {
-  const message = 'the suppression list holds no column of numbers, expected at least one number';
+  const message = 'the list holds no column of numbers, expected at least one number';
+  if (columns.length === 0) return { message, hint: 'If no one is to be suppressed, remove the list from the job.' };
   if (columns.some(({ withoutCountry }) => withoutCountry > 0))
     return { message: `${message}: those in it have no + and no country`, hint: NO_COUNTRY_HINT };
   const dates = columns.find(({ places }) => places[0]?.code === 'date');
-  if (dates === undefined) return { message, hint: 'If no one is to be suppressed, remove the list from the job.' };
+  if (dates === undefined) return { message, hint: FEW_HINT };
   return { message: `${message}: column ${JSON.stringify(dates.name)} holds dates, such as ${dates.places[0]?.shown}` };
 }
 
@@ -287,8 +293,6 @@ function addUnreadable({ name, places, unreadable }: SuppressionColumn, shown: s
   const more = unreadable - places.length;
   if (more > 0) problems.add({ where: shown, message: `and ${more} more cells that are not numbers` });
 }
-
-const COLUMN_HINT = 'Correct it; if another column has the numbers, name that: column, under suppress of the step.';
 
 /** A number, possibly damaged: no header has seven digits and no letter. */
 function isNumberLike(name: string, country: string | undefined): boolean {

@@ -191,7 +191,7 @@ describe('CSV reader: header', () => {
   });
 
   it('refuses an empty file, and one of blank lines alone', async () => {
-    expect(await readRefused(csv(''))).toEqual(['people.csv: the file is empty, expected at least a header']);
+    expect(await readRefused(csv(''))).toEqual(['people.csv: the file is empty, expected rows']);
     expect(await readRefused(csv('\n,,\n \n'))).toEqual([
       'people.csv: it holds only blank lines, expected at least a header',
     ]);

@@ -59,7 +59,19 @@ describe('NDJSON reader: rows', () => {
 
   it('reads a file of blank lines alone as no rows, and refuses an empty one', async () => {
     expect((await readWhole(ndjson('\n\n'))).notices).toContain('it holds no rows');
-    expect(await readRefused(ndjson(''))).toEqual(['people.ndjson: the file is empty, expected at least a header']);
+    expect(await readRefused(ndjson(''))).toEqual(['people.ndjson: the file is empty, expected rows']);
+  });
+
+  it.each([
+    ['a list on one line', '[{"a":"1"}]', 'the line is an array, expected an object'],
+    [
+      'an object over several lines',
+      '\n{\n"a": 1\n}\n',
+      'the line is not valid JSON (from character 2 on), expected one object',
+    ],
+  ])('refuses %s, of which no line can be read', async (_, text, said) => {
+    const line = text.startsWith('\n') ? 2 : 1;
+    expect(await readRefused(ndjson(text))).toEqual([`people.ndjson:${line}: ${said}`]);
   });
 
   it('ignores the keys that Volley added when it reads its own output', async () => {

@@ -109,6 +109,21 @@ describe('encoding without a mark', () => {
     ]);
   });
 
+  it.each([
+    ['of UTF-16 without a mark the byte order that it has', utf16('a,b\n', 'be'), {}, '`encoding: utf-16be`'],
+    ['and the other one', utf16('a,b\n', 'le'), {}, '`encoding: utf-16le`'],
+    [
+      'for an encoding that is stated, none that reads any bytes',
+      bytes('a\n', [0xaa, 0xa1, 0x80]),
+      stated('gbk'),
+      'Save the file as UTF-8; or',
+    ],
+  ])('advises %s', async (_, content, input, hint) => {
+    await expect(readWhole(file(content), { ...anInput(), ...input })).rejects.toMatchObject({
+      hint: expect.stringContaining(hint),
+    });
+  });
+
   it('refuses a NUL with its line', async () => {
     expect(await readRefused(file('a,b\n1,2\n3,\0\n'))).toEqual([
       'people.csv:3: byte 10 is NUL, expected text: the file is UTF-16 without a byte order mark, or not text',

@@ -62,7 +62,7 @@ describe('a suppression list', () => {
 
 describe('a suppression list fails closed: the plan is refused for one', () => {
   const MANY = Array.from({ length: 8 }, (_, index) => `${aNumber(index)}\nx${index}\n`).join('');
-  const NO_COLUMN = 'stop-1.csv: the suppression list holds no column of numbers, expected at least one number';
+  const NO_COLUMN = 'stop-1.csv: the list holds no column of numbers, expected at least one number';
   const NO_HEADER = 'stop-1.csv:1: the first line is a number, expected a header';
   const CHANGED = 'column "mobile" holds 6.5****E+09, which is not a number (a spreadsheet changed it), expected one';
 
@@ -145,5 +145,18 @@ describe('a suppression list fails closed: the plan is refused for one', () => {
     const steps = [anSmsStep({ input: noCountry, suppress: [anInput({ files: ['stop.csv'], country: undefined })] })];
     const { problems } = await refusalOf({ job: { steps }, files: { 'people.csv': aCsvOf(3), 'stop.csv': list } });
     expect(problems[0]).toContain(said);
+  });
+
+  it.each([
+    ['a cell that is no number', `mobile\n${aNumber(0)}\nx1\n`, 'Correct it, or take the column out'],
+    ['numbers without a country', 'mobile\n90000000\n', 'Write them with +, or state country in the input'],
+    ['numbers in few cells of a column', 'mobile\nx1\nx2\n', 'Correct the cells'],
+    ['a header alone', 'mobile\n', 'If no one is to be suppressed'],
+  ])('with %s, and says what to do, for a list of optOuts too', async (_, list, hint) => {
+    const input = anInput({ files: ['people.csv'], country: undefined });
+    const suppress = [anInput({ files: ['stop.csv'], country: undefined })];
+    const job = { steps: [anSmsStep({ input, suppress })] };
+    const { error } = await refusalOf({ job, files: { 'people.csv': aCsvOf(3), 'stop.csv': list } });
+    expect(error.problems).toMatchObject([{ hint: expect.stringContaining(hint) }]);
   });
 });
