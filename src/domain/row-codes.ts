@@ -105,7 +105,7 @@ export function isLeftOutCode(code: string | undefined): code is LeftOutCode {
 export const NOT_SENT_CODES = {
   ...WITHHELD_CODES,
   'assumed-not-sent': words('was in doubt; settled as not sent', 'retry it'),
-  'given-up': words('claimed by an interrupted retry', 'run volley retry again'),
+  'given-up': words('given up for a retry', 'run volley retry again'),
   cancelled: words('taken back before it was sent', 'volley retry can send it'),
 } as const;
 

@@ -50,13 +50,14 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
   if (summary.takenBackAt !== undefined && countNotSent(summary, 'cancelled') > 0)
     return nextOfTakenBack(summary.directory, view, screen);
   const rest = () => {
-    if (balance.rejected === 0) return nextOfHeld(summary, retry);
+    if (balance.rejected === 0) return undefined;
     const codes = summary.steps.flatMap(({ rejections }) => Object.keys(rejections));
     if (codes.length === 0 || !codes.every(isRefusedForNow)) return nextOfRejected(summary, view, screen);
     const so = `${countOf(balance.rejected, 'row')} ${balance.rejected === 1 ? 'was' : 'were'} refused for now alone, with nothing to correct`;
     return retry(`${so}: a little later, make a plan to send them`, 'rejected');
   };
-  return nextOfUnsent(summary, retry) ?? rest();
+  // Rejections stay in the account of their run, also once they are sent.
+  return nextOfUnsent(summary, retry) ?? nextOfHeld(summary, retry) ?? rest();
 }
 
 /** The message export has rows of SMS alone; others are decided on, step by step. */

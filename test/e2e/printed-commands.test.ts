@@ -331,3 +331,20 @@ test.each([['apply'], ['abandon']])('a test of a plan does not say to send it af
   ])
     expect(nextIn(await read(workspace, ...again))).toBe('');
 });
+
+test('rows that are held are said before rows that are rejected, which stay in the account when they are sent', async () => {
+  const workspace = await aJobFor(people(2));
+  await workspace.run();
+  workspace.write('people.csv', `${people(2)}Bob,x1\n`);
+  await workspace.run();
+
+  let account = await read(workspace, 'report', 'job.yaml');
+  for (const verb of ['retry', 'apply']) {
+    const [, , ...command] = readCommands(nextIn(account))[0] ?? [];
+    expect(command[0]).toBe(verb);
+    account = await read(workspace, ...command);
+  }
+
+  expect(await workspace.destinations()).toEqual([...numbersOf(2), ...numbersOf(2)].sort());
+  expect(nextIn(await read(workspace, 'report', workspace.firstRun()))).not.toContain('held');
+});
