@@ -64,7 +64,7 @@ export const REJECTION_CODES = {
   'bad-language': words('not a language of the service', 'write a code such as en'),
   'nested-value': words('an object or a list in place of a text', 'write it as text'),
   'missing-value': words('a required cell is blank', 'fill it in; texts can default'),
-  'bad-date': words('not a date as the text reads it', 'correct it, or name its form'),
+  'bad-date': words('not a date as the text reads it', 'correct it, or say its form'),
   'not-rendered': words('the text could not be rendered', 'check the template'),
   'empty-text': words('the text is empty', 'check the template'),
   'not-gsm7': words('a character outside GSM-7', 'replace it, or set encoding: AUTO'),
