@@ -300,12 +300,12 @@ function describeTooOften(
   own: number,
   { max, per, group }: NonNullable<HadRules['frequency']>,
 ): HadSkip {
-  const span = per % DAY_MS === 0 ? `${per / DAY_MS} days` : `${per / HOUR_MS} hours`;
-  const what = group === undefined ? 'messages' : `messages of group ${group}`;
+  const span = per % DAY_MS === 0 ? countOf(per / DAY_MS, 'day') : countOf(per / HOUR_MS, 'hour');
+  const what = `${countOf(recent, 'message')}${group === undefined ? '' : ` of group ${group}`}`;
   const more = own === 0 ? '' : `, and gets ${own} more from this plan`;
   return {
     code: 'too-often',
-    reason: `The number had ${recent} ${what} within ${span}${more}; frequency allows ${max}`,
+    reason: `The number had ${what} within ${span}${more}; frequency allows ${max}`,
   };
 }
 

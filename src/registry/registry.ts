@@ -101,7 +101,7 @@ export class Registry {
     const problems = listTakenFiles(this.state, plan);
     if (problems.length === 0) return;
     throw new UserError('plan-mismatch', `Cannot apply plan ${plan.id}: its files would be sent twice`, {
-      hint: 'Make a new plan; `volley plan --again` if they shall be sent once more.',
+      hint: 'Make a new plan of the job, with --again if they shall be sent once more.',
       problems,
     });
   }

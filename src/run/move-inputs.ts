@@ -1,4 +1,4 @@
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import { isRowStep, type Job } from '../job/job.js';
@@ -147,9 +147,9 @@ async function moveTaken(
 
 /** An empty file under a name that none had: another job may move files there at this moment. */
 async function reserveName(files: Files, directory: string, name: string): Promise<string> {
-  const end = extname(name);
+  const end = name.search(/(?:\.[^.]+)?(?:\.gz)?$/i);
   for (let count = 1; ; count += 1) {
-    const target = join(directory, count === 1 ? name : `${basename(name, end)}-${count}${end}`);
+    const target = join(directory, count === 1 ? name : `${name.slice(0, end)}-${count}${name.slice(end)}`);
     if (await files.createExclusive(target, '')) return target;
   }
 }

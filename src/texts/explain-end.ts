@@ -74,9 +74,11 @@ export function formatIdle(
   const rests = new Map(leftOut.flatMap(({ rest }) => (rest === undefined ? [] : [[rest.directory, rest] as const])));
   const ways = [...rests.values()].map((rest) => formatNextStep(nextOfRest(rest, path, screen), screen)).join('');
   const again = path === undefined ? '--again' : showCommand(screen, 'run', showPath(screen, path), '--again');
+  // An inbox may be empty.
+  const isSent = leftOut.some(({ run }) => run !== undefined);
   return (
     `Nothing new for job ${job.name}: nothing was sent.\n${files}` +
     `Results of earlier runs: ${escapeText(showPath(screen, jobDirectoryOf(job)))}\n` +
-    (ways === '' ? `To send the same files again, also to those who had them: ${escapeText(again)}\n` : ways)
+    (ways === '' && isSent ? `To send the same files again, also to those who had them: ${escapeText(again)}\n` : ways)
   );
 }

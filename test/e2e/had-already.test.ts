@@ -94,6 +94,11 @@ test('frequency counts messages of other jobs of the group, and says of each row
   const { code, summary } = await send('three', 4);
   expect([code, summary.balance.accepted, codesOf(summary)]).toEqual([0, 2, ['too-often', 'too-often']]);
   expect(reasonOf(summary)).toBe('The number had 2 messages of group marketing within 7 days; frequency allows 2');
+  const frequency = { max: 1, per: '1d', group: 'alerts' };
+  workspace.change({ name: 'four', frequency, steps: [saying('four {{ name }}')] });
+  expect(reasonOf((await workspace.run()).summary)).toBe(
+    'The number had 1 message of group alerts within 1 day; frequency allows 1',
+  );
 });
 
 test('frequency counts the rows of one plan, in their order and across steps; of more only those leave that it allows', async () => {

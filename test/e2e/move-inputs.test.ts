@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
 import { aContactsStep, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
@@ -34,8 +35,20 @@ test('files that a finished run took are moved; a file of the same name keeps bo
   expectFiles(workspace, ['notes.txt'], ['monday-2.csv', 'monday.csv']);
   expect([workspace.read('sent/monday.csv'), workspace.read('sent/monday-2.csv')]).toEqual([people(2), people(2, 10)]);
   expect(await workspace.destinations()).toEqual([...numbersOf(2), ...numbersOf(2, 10)]);
-  // Nothing came: the inbox may be empty.
-  expect(await workspace.told('run', 'job.yaml')).toMatchObject({ state: 'nothing-new' });
+  // Nothing came: the inbox may be empty, and there is nothing to send again.
+  const idle = (await workspace.volley('run', 'job.yaml', '--no-json')).stdout;
+  expect(idle).toContain('Nothing new for job');
+  expect(idle).not.toContain('--again');
+});
+
+test('a packed file whose name is taken keeps both of its endings, by which it would be read', async () => {
+  const workspace = await anInboxJob({});
+  workspace.change({ steps: [anSmsStep({ input: { ...INPUT, files: 'inbox/*' } })] });
+  for (const first of [0, 10]) {
+    workspace.write('inbox/monday.csv.gz', gzipSync(people(2, first)));
+    await workspace.run();
+  }
+  expectFiles(workspace, [], ['monday-2.csv.gz', 'monday.csv.gz']);
 });
 
 test('what was moved is no input any more, also where the pattern matches it there: a job that is repeated would send it each time', async () => {

@@ -56,7 +56,7 @@ export async function digestSuppression(
     await problems.gather(lists.isOptOuts === true ? 'optOuts' : where, async () => {
       if (lists.files.includes('-') && standardInput === undefined) {
         throw new UserError('bad-input', 'the suppression list came by standard input, expected a file', {
-          hint: 'Name the list as a file in the job, and give that with --job; or re-import the rows with the list.',
+          hint: 'Name the list as a file in the job. For a retry give that with --job, or re-import the rows with the list.',
         });
       }
       const files = [...(await listSuppression(lists, directory, deps)), ...(standardInput?.(lists) ?? [])];

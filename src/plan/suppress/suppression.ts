@@ -191,7 +191,11 @@ async function readColumnsOf(
     for (const record of batch) {
       const { fault, line, cells } = record;
       if (fault !== undefined)
-        problems.add({ where: `${shown}:${line}`, message: `a row that cannot be read (${fault.code})` });
+        problems.add({
+          where: `${shown}:${line}`,
+          message: `a row that cannot be read (${fault.code})`,
+          hint: ROW_HINT,
+        });
       const ofRow = cells[countryIndex]?.trim() ?? '';
       const country = { ofRow, ofList: lists.country, ofInput: input.country };
       found.add(record, country, { names: reader.columns, only });
@@ -217,7 +221,10 @@ async function readOptOuts(reader: RecordReader, shown: string, problems: Proble
     for (const { fault, cells, line } of batch) {
       const read = fault === undefined ? readOptOut(indexes.map((index) => cells[index] ?? '')) : undefined;
       if (typeof read === 'object') noteOptOut(outAt, read);
-      else problems.add({ where: `${shown}:${line}`, message: read ?? `a row that cannot be read (${fault?.code})` });
+      else {
+        const message = read ?? `a row that cannot be read (${fault?.code})`;
+        problems.add({ where: `${shown}:${line}`, message, hint: ROW_HINT });
+      }
     }
   }
   return [createColumn(OPT_OUT_COLUMNS[0], [...outAt.keys()])];
@@ -271,6 +278,7 @@ const NO_COUNTRY_HINT =
   'Write them with +, or state country in the input of the step; a list under suppress may have its own, or countryColumn.';
 const COLUMN_HINT =
   'Correct it, or take the column out of the list; a list under suppress may name its column instead.';
+const ROW_HINT = 'Put the row right: the number in it may be of a person who must get nothing.';
 const FEW_HINT =
   'Correct the cells of the column that has them: at least half must be numbers, or one with + or 0 in front.';
 
