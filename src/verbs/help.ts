@@ -11,7 +11,7 @@ const ALL_TOPICS = 'topics';
 
 /** `volley help [TOPIC]`: a page of the reference as it is written, or the list of them. */
 export const help = defineVerb({
-  args: { topic: { describe: 'Name of a page, a word of it, or a verb', type: 'string', default: ALL_TOPICS } },
+  args: { topic: { describe: 'Name of a page, words of it, or a verb', type: 'string', default: ALL_TOPICS } },
   flags: {},
   examples: [['job-file', 'every key of a job file']],
   isLook: true,
@@ -41,11 +41,11 @@ function readPage(topic: string): Promise<string> {
   return readFile(new URL(`${topic}.md`, PAGES), 'utf8');
 }
 
-/** Finds a topic by its name, or by a word of it that no other has. */
+/** Finds a topic by its name, or by words of it that no other has. */
 function findTopic(written: string, topics: readonly string[], screen: Screen): string {
   const wanted = written.toLowerCase().replace(/\.md$/, '');
   if (topics.includes(wanted)) return wanted;
-  const [byWord, ...others] = topics.filter((topic) => topic.split('-').includes(wanted));
+  const [byWord, ...others] = topics.filter((topic) => `-${topic}-`.includes(`-${wanted}-`));
   if (byWord !== undefined && others.length === 0) return byWord;
   throw new UserError(
     'bad-flag',
