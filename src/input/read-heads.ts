@@ -152,7 +152,7 @@ async function readRows(
 
 /** What to do where a title may stand above the names of the columns. */
 export function adviseOnTitle(columns: readonly string[]): string {
-  return `Its first line is taken for the names of the columns: ${columns.join(', ')}. If it is a title, remove it.`;
+  return `Its first line is taken for the names of the columns: ${columns.join(', ')}. If it is a title, remove it; if each row ends with a delimiter, so must it.`;
 }
 
 function assertHeader(file: InputFile, columns: readonly string[]): void {

@@ -125,7 +125,7 @@ test.each([
   const people = `Customers 2026\n${PEOPLE.replaceAll(';', delimiter)}`;
   const { error } = await init(`title${delimiter}`, { 'people.csv': people });
   expect(error.hint).toBe(
-    `${first}Its first line is taken for the names of the columns: Customers 2026. If it is a title, remove it.`,
+    `${first}Its first line is taken for the names of the columns: Customers 2026. If it is a title, remove it; if each row ends with a delimiter, so must it.`,
   );
 });
 

@@ -24,7 +24,8 @@ function describeWidth(cells: readonly string[], { width }: Header): Rejection {
   const found = `the row has ${cells.length} ${cells.length === 1 ? 'field' : 'fields'}, expected ${width} as in the header`;
   if (cells.length < width) return { stage: 'read', field: '', code: 'too-few-fields', reason: found };
   const surplus = cells.slice(width).map((cell) => JSON.stringify(cell));
-  const reason = `${found}; surplus: ${surplus.join(', ')}`;
+  const advice = isBlankRow(cells.slice(width)) ? '; where each row ends with a delimiter, so must the header' : '';
+  const reason = `${found}; surplus: ${surplus.join(', ')}${advice}`;
   return { stage: 'read', field: '', code: 'too-many-fields', reason };
 }
 

@@ -106,6 +106,11 @@ describe('CSV reader: rows at fault', () => {
     });
   });
 
+  it('says of rows that end with a delimiter that the header lacks it', async () => {
+    const { records } = await readWhole(csv('a,b\n1,2,\n1,2,x\n'));
+    expect(records.map(({ fault }) => fault?.reason.endsWith('so must the header'))).toEqual([true, false]);
+  });
+
   it('compares with the header, not with the first line of the file', async () => {
     expect((await readWhole(csv(',,,\na,b\n1,2\n'))).faults).toEqual([undefined]);
   });
