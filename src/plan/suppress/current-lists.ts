@@ -36,7 +36,7 @@ interface ListAccess {
 
 /** How often patterns and directories are searched for new files; a file that is known is looked at each time. */
 const SEARCH_EVERY_MS = 1000;
-/** A list that cannot be read may be half written: it is tried again before it ends the run. */
+/** A list that is gone or cannot be read may be half written: it is tried again before it ends the run. */
 const TRIES = 5;
 const TRY_AGAIN_MS = 400;
 const PIECE_BYTES = 1 << 20;
@@ -98,24 +98,30 @@ export class CurrentLists {
   }
 
   async #look(): Promise<void> {
-    const nowMs = this.#deps.clock.monotonicMs();
-    if (nowMs - this.#searchedMs >= SEARCH_EVERY_MS) {
-      await this.#search();
-      this.#searchedMs = nowMs;
+    const { clock, gather } = this.#deps;
+    for (let left = TRIES; ; left -= 1) {
+      const problems = gather();
+      const nowMs = clock.monotonicMs();
+      if (nowMs - this.#searchedMs >= SEARCH_EVERY_MS) {
+        await this.#search(problems);
+        if (problems.isEmpty) this.#searchedMs = nowMs;
+      }
+      if (problems.isEmpty) for (const list of this.#watched.values()) await this.#lookAt(list, problems);
+      if (problems.isEmpty) return;
+      if (left <= 1) problems.throwIfAny();
+      await clock.sleep(TRY_AGAIN_MS);
     }
-    for (const list of this.#watched.values()) await this.#lookAt(list);
   }
 
   /** Files stay known, those of the plan too: one that is gone can no longer be read, and ends the run. */
-  async #search(): Promise<void> {
-    const problems = this.#deps.gather();
+  async #search(problems: ProblemList): Promise<void> {
     for (const listed of this.#steps) {
       const files = await problems.gather(keyOfLists(listed.lists), () =>
         listSuppression(listed.lists, this.#directory, this.#deps, { isWatched: true }),
       );
       for (const file of files ?? []) this.#watch(listed, file);
     }
-    problems.throwIfAny();
+    if (!problems.isEmpty) return;
     for (const { number, suppression } of this.#plan.steps) {
       const known = [...this.#watched.values()].filter(({ step }) => step === number).map(({ file }) => file);
       const listed = this.#steps.find(({ step }) => step === number);
@@ -136,25 +142,13 @@ export class CurrentLists {
     this.#watched.set(key, { ...listed, file, ordinal, sha256, facts: undefined, bytes: 0 });
   }
 
-  async #lookAt(list: WatchedList): Promise<void> {
-    const { files, clock } = this.#deps;
-    for (let left = TRIES; ; left -= 1) {
-      // Before it is read: what is appended meanwhile is seen next time.
-      const facts = await files.stat(list.file.path);
-      if (facts !== undefined && isSame(facts, list.facts)) return;
-      if (facts !== undefined && (await this.#readAppended(list, facts))) {
-        list.facts = facts;
-        return;
-      }
-      const problems = this.#deps.gather();
+  async #lookAt(list: WatchedList, problems: ProblemList): Promise<void> {
+    // Before it is read: what is appended meanwhile is seen next time.
+    const facts = await this.#deps.files.stat(list.file.path);
+    if (facts !== undefined && isSame(facts, list.facts)) return;
+    if (facts === undefined || !(await this.#readAppended(list, facts)))
       await problems.gather(list.file.shown, () => this.#read(list, problems));
-      if (problems.isEmpty) {
-        list.facts = facts;
-        return;
-      }
-      if (left <= 1) problems.throwIfAny();
-      await clock.sleep(TRY_AGAIN_MS);
-    }
+    if (problems.isEmpty) list.facts = facts;
   }
 
   async #read(list: WatchedList, problems: ProblemList): Promise<void> {

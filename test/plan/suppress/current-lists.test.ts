@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { OPT_OUT_HEADER } from '../../../src/domain/opt-out-line.js';
 import { digestInput } from '../../../src/input/digest-input.js';
@@ -21,17 +21,19 @@ function currentLists({
   suppression,
   step,
   directory,
+  clock = new FakeClock(),
 }: {
   suppression: readonly object[];
   step: ReturnType<typeof anSmsStep>;
   directory: string;
+  clock?: FakeClock;
 }) {
   const reader = { listInputs, digestInput, digestContent, readRecords };
   return CurrentLists.of(
     { id: 'p', steps: [{ number: 1, suppression }] } as never,
     { steps: [step] },
     directory,
-    async () => ({ files: nodeFiles, clock: new FakeClock(), reader, gather: () => new ProblemList() }),
+    async () => ({ files: nodeFiles, clock, reader, gather: () => new ProblemList() }),
   );
 }
 
@@ -87,6 +89,31 @@ describe('of a list that changes while its plan is sent', () => {
     expect(await outAfter(old, grown, listOf(line(1, 'in', '10'), line(2, 'out', '09')))).toEqual([[], [1], [1, 2]]);
   });
 });
+
+test.each([
+  ['is gone', () => undefined],
+  ['is half written', () => 'mobile\n+6590'],
+])(
+  'a list that %s for a moment, as another program writes it, is tried again, and ends the run only if it stays so',
+  async (_, spoilt) => {
+    const path = join(aFolder({ 'list.csv': `mobile\n${aNumber(0)}\n` }), 'list.csv');
+    const step = anSmsStep({ suppress: [anInput({ files: [path] })] });
+    const write = (text = spoilt()) => (text === undefined ? rmSync(path) : writeFileSync(path, text));
+    const clock = new FakeClock();
+    const current = await currentLists({ suppression: [], step, directory: dirname(path), clock });
+    await current?.refresh();
+    write();
+    const sleep = vi.spyOn(clock, 'sleep').mockImplementationOnce(async () => write(`mobile\n${aNumber(1)}\n`));
+    await clock.advance(2000);
+    await current?.refresh();
+    expect(current?.nameList({ step: 1, number: Number(aNumber(1)) })).toBeDefined();
+    expect(sleep).toHaveBeenCalledTimes(1);
+    write();
+    sleep.mockImplementation(async () => {});
+    await expect(current?.refresh()).rejects.toThrow();
+    expect(sleep).toHaveBeenCalledTimes(5);
+  },
+);
 
 /** How often a number is looked up for one row, while each of so many lists has grown since the plan; and the list that is named. */
 async function countLooks(lists: number) {
