@@ -129,20 +129,17 @@ function readOwnId(eventId: string | undefined): string | undefined {
 /** Identifies a receipt by umid, state, clientMessageId and time: the rejected messages of a batch share one umid. */
 function identifyReceipt({ payload }: Record<string, unknown>): string | undefined {
   if (!isObject(payload) || !isObject(payload.status)) return undefined;
-  const { umid, clientMessageId } = payload;
+  const { umid, clientMessageId: given } = payload;
+  const clientMessageId = given ?? '';
   const { state, timestamp } = payload.status;
   // Only the last part may contain the separating colon.
   if (typeof umid !== 'string' || !PLAIN_PART.test(umid)) return undefined;
   if (typeof state !== 'string' || !PLAIN_PART.test(state)) return undefined;
   if (typeof timestamp !== 'string' || !PLAIN_ID.test(timestamp)) return undefined;
-  return `receipt:${umid}:${state}:${shorten(clientMessageId)}:${timestamp}`;
-}
-
-/** Nothing for a message without an id; a digest, marked as one, for an id that is long or not plain. */
-function shorten(clientMessageId: unknown): string {
-  if (clientMessageId === undefined || clientMessageId === null) return '';
-  const isPlain = typeof clientMessageId === 'string' && PLAIN_PART.test(clientMessageId);
-  return isPlain ? clientMessageId : `#${digest(JSON.stringify(clientMessageId))}`;
+  if (typeof clientMessageId !== 'string') return undefined;
+  // A digest, marked as one, stands for an id that is long or not plain; nothing for none.
+  const isPlain = clientMessageId === '' || PLAIN_PART.test(clientMessageId);
+  return `receipt:${umid}:${state}:${isPlain ? clientMessageId : `#${digest(clientMessageId)}`}:${timestamp}`;
 }
 
 function digest(text: string): string {

@@ -46,7 +46,7 @@ describe('the id', () => {
     ['of a receipt without a message id', odd(null), '', RegExp(`^${RECEIPT}:delivered::2026-11-21T12:00:00Z$`)],
     ['of a receipt with a long one', odd('x'.repeat(350)), '', /^receipt:[\w-]+:delivered:#[\w-]{43}:/],
     ['of a receipt with one that parts', odd('a:b'), '', /^receipt:[\w-]+:delivered:#[\w-]{43}:/],
-    ['of a receipt whose one is a number', odd(7), '', /^receipt:[\w-]+:delivered:#[\w-]{43}:/],
+    ['of a receipt whose one is a number', odd(7), '', /^body:[\w-]{43}$/],
     ['of a receipt without time', aReceipt({ status: { timestamp: undefined } }), '', /^body:[\w-]{43}$/],
     ['of a receipt with an odd time', aReceipt({ status: { timestamp: '2026\n' } }), '', /^body:[\w-]{43}$/],
     ['of a receipt whose umid parts', aReceipt({ payload: { umid: 'a:b' } }), '', /^body:[\w-]{43}$/],
@@ -55,6 +55,11 @@ describe('the id', () => {
   ])('is one %s', (_, body, eventId, form) => {
     expect(read(body, eventId)?.id).toMatch(form);
     expect(read(body, eventId)?.id).toBe(read(body, eventId)?.id);
+  });
+
+  test('is there for a receipt, however deep it is', () => {
+    const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
+    expect(read(JSON.stringify(odd('deep')).replace('"deep"', deep))?.id).toMatch(/^body:/);
   });
 
   test('is the same for one receipt, whatever else stands in it', () => {
