@@ -13,8 +13,8 @@ export function refuseRun(run: string, what: string): UserError {
     hint:
       'The database was put back from a backup, a standby that lacked its last commits took over, the run was dropped, or sent without ' +
       'the database or from another directory meanwhile: messages may have been sent that it does not know. ' +
-      'Look at what happened, and at `volley cluster status`. If the run is there and no process leads it: ' +
-      `\`volley cluster drop ${run}\`; then the same command continues, and what may have been sent is in doubt.`,
+      'Look at what happened, and at `volley cluster status`. If the run is there and no process leads it, give the same command once ' +
+      `more, which looks anew. If that ends so too: \`volley cluster drop ${run}\`; then it continues, and what may have been sent is in doubt.`,
   });
 }
 

@@ -37,7 +37,7 @@ export interface ServerMoment {
 export class StoreLost extends ServiceError {
   constructor(message: string) {
     super('unavailable', message, {
-      hint: 'Nothing is sent without it: check that it runs, and its address. Once it answers, the same command continues.',
+      hint: 'Nothing is sent without it: check that it runs, and its URL with user and password. Once it answers, the same command continues.',
     });
   }
 }

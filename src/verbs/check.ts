@@ -195,7 +195,7 @@ async function checkDatabase({ cluster }: Job, context: Context, { problems, not
       .loadStore(readUrl, (notice) => notices.push(`${where}: ${notice}`))
       .catch((error: unknown) => {
         if (!(error instanceof StoreLost)) throw error;
-        throw new UserError('bad-credentials', error.message, { hint: 'Check that it runs, and its address.' });
+        throw new UserError('bad-credentials', error.message, { hint: 'Check that it runs, and its URL.' });
       });
     await store.close();
   });

@@ -162,27 +162,23 @@ function openAccess(asked: Asked, context: Context) {
     await service?.close();
     service = undefined;
   };
-  const sayLeft = (run: string, so: string) => {
-    if (said !== `${run} ${so}`) context.log.warn(`This worker leaves run ${run} to others: ${so}`, { run });
-    said = `${run} ${so}`;
-  };
   const of = async ({ run, digest }: WorkingRun): Promise<Omit<WorkerService, 'createLane'> | undefined> => {
-    if (digestJob(job) !== digest) {
-      const other = await asked.reload();
-      if (digestJob(other) !== digest) {
-        sayLeft(run, 'its leader has another job file: other limits, guards, steps or service');
-        return undefined;
-      }
-      await close();
-      job = other;
-    }
     try {
+      if (digestJob(job) !== digest) {
+        const other = await asked.reload();
+        const so = 'its leader has another job file: other limits, guards, steps or service';
+        if (digestJob(other) !== digest) throw new UserError('bad-job', so);
+        await close();
+        job = other;
+      }
       const { transport, authorize } = await open();
       return { job, transport, authorize };
     } catch (error) {
-      // The file of a key may be about to be written.
-      if (!(error instanceof UserError) || error.code !== 'bad-credentials') throw error;
-      sayLeft(run, error.message);
+      // The job file, or that of a key, may be about to be written.
+      if (!(error instanceof UserError)) throw error;
+      const so = `leaves run ${run} to others: ${error.message}`;
+      if (said !== so) context.log.warn(`This worker ${so}`, { run });
+      said = so;
       return undefined;
     }
   };

@@ -50,7 +50,9 @@ test('a role that may not create the schema is named, with its database and who 
   const { code, stderr } = await volley('cluster', 'init');
 
   expect([code, stderr]).toEqual([2, expect.stringMatching(/database test_\w+ at \S+ as weak_one: the role may not/)]);
-  expect(stderr).toContain('As the owner of the database run `volley cluster init --role weak_one`.');
+  expect(stderr).toContain(
+    'As the owner of the database, and of its schema `volley` if there is one, run `volley cluster init --role weak_one`.',
+  );
 });
 
 test('an address that is not set, and one of a server that is not there, are named', async () => {
@@ -139,8 +141,10 @@ test('status says since when a run has no leader, what to do, and who takes over
   const shown = (await volley('cluster', 'status')).stdout;
   expect(shown).toMatch(/^The database answers in [\d.]+ ms\.\n/);
   expect(shown).toMatch(
-    /sale: no leader since \S+Z, nothing of it begins\n {2}led {8}a\n {2}stands by {2}no process\n.* 1 open, the oldest for .*\n.* 1 row .*\n.*\n {2}next {7}run its job again/,
+    /sale: no leader since \S+Z, nothing of it begins\n {2}led {8}a\n {2}stands by {2}no process\n.* 1 open, the oldest for .*\n.* 1 row .*\n.*\n {2}next {7}run its job again: .*; if it was abandoned or ended elsewhere: volley cluster drop k3v9q2m8x4aa\n/,
   );
+  // The one that took over stood by until then.
+  await store.standBy('a', 'sale');
   await store.standBy('desk-7 4711', 'sale');
   expect((await volley('cluster', 'status')).stdout).toMatch(
     /stands by {2}desk-7 4711\n(?:.*\n){3} {2}next {7}nothing to do: the process that stands by takes over/,

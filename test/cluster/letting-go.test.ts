@@ -83,6 +83,19 @@ test.each([
   expect(await workspace.destinations()).toEqual([]);
 });
 
+/** As the refusal advises: to drop the run would put in doubt what was never sent. */
+test('a directory whose run was led from a copy since then is refused at first, and resumed by the same command once more', async () => {
+  const { workspace, directory, run, store } = await aLeftRun();
+  const key = { run: directory().slice(-12), epoch: 2 };
+  await store.lead(key, { job: 'sale', digest: '', leader: 'of the copy' });
+  await store.renewLead(key, { leaseMs: 0, seenAtMs: Number.MAX_SAFE_INTEGER });
+  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: true }, steps: STEPS }));
+
+  await expect(run()).rejects.toMatchObject({ hint: expect.stringContaining('give the same command once more') });
+  expect(await run()).toBe(0);
+  expect(await workspace.destinations()).toHaveLength(10);
+});
+
 async function abandonRun(run: string, runtime: Partial<Env>) {
   const { terminal, said } = aTerminal({ env: 'loadStore' in runtime ? ENV : {}, isStderrTerminal: false });
   const host = { ...terminal, runtime: { ...nodeEnv, ...runtime } };

@@ -100,11 +100,13 @@ test('every call waits for a lock for ten seconds at most, whatever its session 
 test('a database whose transactions are not read committed is refused: a lock would protect nothing', async () => {
   await initSchema(database);
   await database.query(`alter database ${name} set default_transaction_isolation = 'repeatable read'`);
-  const store = await connect();
-  await expect(store.readServer()).rejects.toMatchObject({
+  const refused = {
     code: 'unsafe-environment',
-    hint: expect.stringContaining('default_transaction_isolation'),
-  });
+    hint: expect.stringContaining('in the server, the database and the role'),
+  };
+  // Found by `check` too, which calls no function of the schema; set while processes are there, by each of their calls.
+  await expect(connect()).rejects.toMatchObject(refused);
+  await expect(openTestDatabase(url).call('present_life')).rejects.toMatchObject({ code: 'unsafe-environment' });
 });
 
 test.each(['fsync', 'full_page_writes'])('a server with %s off is refused', async (setting) => {

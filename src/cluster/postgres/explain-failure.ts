@@ -41,7 +41,7 @@ const REFUSED: readonly Refusal[] = [
     is: /^42501/,
     code: 'bad-credentials',
     what: 'the role may not do this',
-    hint: 'As the owner of the database run `volley cluster init --role ROLE`.',
+    hint: 'As the owner of the database, and of its schema `volley` if there is one, run `volley cluster init --role ROLE`.',
   },
   {
     is: /^(42883|42703|42P01|42P13) /,

@@ -77,7 +77,8 @@ export async function readClusterStatus(
     runs: await database.query(`
       select r.id as run, r.job, r.step, r.is_open as "isOpen", r.stop ->> 'detail' as stop, r.has_lost as "hasLost",
           array(select process from volley.standby s
-            where s.job = r.job and seen_at > clock_timestamp() - interval '${STANDS_BY_SECONDS} seconds' order by 1) as standbys,
+            where s.job = r.job and not starts_with(r.leader || ' ', process || ' ')
+              and seen_at > clock_timestamp() - interval '${STANDS_BY_SECONDS} seconds' order by 1) as standbys,
           regexp_replace(r.leader, ' \\S+$', '') as leader, (${ROWS_IN_DOUBT})::float8 as rows,
           (select extract(epoch from clock_timestamp() - min(q.handed_at))::float8
             from volley.request q join volley.part p using (run, step, request)

@@ -42,20 +42,24 @@ export async function checkSchema(database: Database): Promise<void> {
   if (version !== SCHEMA_VERSION) throw otherSchema(version);
 }
 
+/** Without these a commit or a lock protects nothing. */
+const NEEDED = { fsync: 'on', full_page_writes: 'on', default_transaction_isolation: 'read committed' };
+
 /**
  * Refuses a database that says "committed" of what a crash takes back: an attempt would be sent again. Returns what a person
  * should know: a standby that lacks the last commits can take over.
  */
 export async function checkDurability(database: Database): Promise<readonly string[]> {
   const [settings] = await database.query(
-    `select current_setting('fsync') as fsync, current_setting('full_page_writes') as full_page_writes,
+    `select ${Object.keys(NEEDED).map((name) => `current_setting('${name}') as ${name}`)},
        current_setting('synchronous_standby_names') = '' and exists (select from pg_stat_replication) as is_asynchronous`,
   );
-  for (const setting of ['fsync', 'full_page_writes']) {
-    if (settings?.[setting] !== 'off') continue;
-    throw new UserError('unsafe-environment', `Cannot use the database: its ${setting} is off, expected on`, {
-      hint: 'After a crash it would not know what was sent, and it would be sent again.',
-    });
+  for (const [setting, needed] of Object.entries(NEEDED)) {
+    if (settings?.[setting] === needed) continue;
+    const so = `its ${setting} is ${settings?.[setting]}, expected ${needed}`;
+    const hint =
+      'Look for it in the server, the database and the role: until it is set, what was sent could be sent again.';
+    throw new UserError('unsafe-environment', `Cannot use the database: ${so}`, { hint });
   }
   return settings?.is_asynchronous === true
     ? [
