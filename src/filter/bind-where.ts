@@ -54,7 +54,7 @@ export function bindWhere(where: Where, columns: Columns, numbers: StepNumbers):
         if (!isReadable) rejected ??= reject(condition, row.cell(condition.index));
         clauses.push(condition.clause);
       }
-      const clause = clauses.join('; and not ');
+      const clause = clauses.join(' or ');
       return rejected ?? remember(omitted, clause, () => omit(clause));
     },
   };

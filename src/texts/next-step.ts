@@ -163,10 +163,10 @@ function nextOfHeld(summary: Summary, retry: Retry): NextStep | undefined {
   const { had, noZone } = countHeld(summary);
   const held = (rows: number) => `${countOf(rows, 'row')} ${rows === 1 ? 'is' : 'are'} held`;
   if (had > 0) {
-    const what = `${held(had)}, as their numbers had the text already. To send it again, make a plan of them; or decide in the job, with sameText: skip or send`;
+    const what = `${held(had)}, as the number had the text already. To send it again, make a plan of them; or decide in the job, with sameText: skip or send`;
     return retry(what, 'had-it-already');
   }
-  const what = `${held(noZone)}, as no time zone is known for them. Say in the job whose clock counts, with window.timeZone, then make a plan of them`;
+  const what = `${held(noZone)}, as no time zone is known. Say in the job whose clock counts, with window.timeZone, then make a plan of them`;
   return noZone === 0 ? undefined : retry(what, 'no-time-zone', true);
 }
 

@@ -160,7 +160,7 @@ test('of a list of maps one must hold; else the clause of each is named', () => 
   const filter = aFilter([{ consent: 'yes', country: 'SG' }, { 'profile.name': 'present' }], COLUMNS);
   expect(filter(['yes', 'SG', '', ''])).toBe('in');
   expect(filter(['no', 'DE', '', 'Ann'])).toBe('in');
-  expect(filter(['yes', 'DE', '', ' '])).toBe('filter: country: SG; and not profile.name: present');
+  expect(filter(['yes', 'DE', '', ' '])).toBe('filter: country: SG or profile.name: present');
 });
 
 test('a cell that cannot be compared rejects a row only where the row hangs on it', () => {
