@@ -94,9 +94,10 @@ export class Access {
     if (value !== '') await this.#env.files.remove(this.#pathOf('.sessions', value));
   }
 
-  /** Whom a proxy in front of the console names, if that is a person of the team. */
-  async trust(name: string): Promise<Visit | undefined> {
-    const user = await this.#env.team?.find(name);
+  /** Whom a proxy in front of the console names in a header, if that is a person of the team. */
+  async trust(header: string): Promise<Visit | undefined> {
+    // Proxies write UTF-8; Node reads each byte as a character.
+    const user = await this.#env.team?.find(Buffer.from(header, 'latin1').toString());
     return user === undefined
       ? undefined
       : { user, formToken: sha256Of(`form ${this.#secret} ${user.name}`), isSignedIn: false };

@@ -186,7 +186,7 @@ test('behind a proxy that names who asks there is no sign-in, and the settings n
 }, async () => {
   const console = new AConsole();
   const users = join(console.directory, 'users.csv');
-  await console.addUsers(users, { Bob: 'approver', Cy: 'approver', Vera: 'viewer' });
+  await console.addUsers(users, { Bob: 'approver', Cy: 'approver', Vera: 'viewer', Zoë: 'viewer' });
   const port = await findPort();
   const origin = 'https://volley.example.com';
   await console.start('--port', String(port), '--users', users, '--origin', origin, '--user-header', 'X-User');
@@ -202,7 +202,9 @@ test('behind a proxy that names who asks there is no sign-in, and the settings n
   expect(await ask('/enter', 'Vera')).toMatchObject({ status: 303, to: '/' });
   expect((await ask('/settings', 'Stranger')).status).toBe(403);
   const { text } = await ask('/settings', 'Vera');
-  expect(textOf({ text })).toContain('Bob approver Cy approver Vera viewer');
+  expect(textOf({ text })).toContain('Bob approver Cy approver Vera viewer Zoë viewer');
+  // As proxies write it: in UTF-8.
+  expect((await ask('/settings', Buffer.from('Zoë').toString('latin1'))).text).toContain('Zoë, viewer');
   for (const line of console.read('users.csv').trim().split('\n').slice(1))
     expect(text).not.toContain(line.split(',')[2]);
   await console.end();
