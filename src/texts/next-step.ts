@@ -150,7 +150,8 @@ function nextOfUnsent(summary: Summary, retry: Retry): NextStep | undefined {
   return retry(what, 'unprocessed', true);
 }
 
-function nextOfSentAgain({ run, file }: SentAgain): NextStep {
+/** What is said of rows that `--again` has sent since, in the place of a retry, which would be refused. */
+export function nextOfSentAgain({ run, file }: SentAgain): NextStep {
   const what = `run ${run} has sent ${file} again since, with --again: what this run did not send, it never will, and no plan takes it. Retry the rows of that run`;
   return { what };
 }

@@ -12,8 +12,10 @@ import type { Plan } from '../plan/format/plan-file.js';
 import { readWaiting, type WaitingRun } from '../registry/waiting-messages.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { balanceOfRun } from '../report/row-balance.js';
+import { findSentAgain, type SentAgain } from '../retry/claiming-plan.js';
 import { awaitWorkers } from '../run/run-times.js';
 import { abandonRun, assertUnfinished, holdsRows } from '../settle/abandon-run.js';
+import { nextOfSentAgain } from '../texts/next-step.js';
 import { formatWaitingRun } from '../texts/summary-text.js';
 import { adopt, defineVerb, json, theRun } from './verb.js';
 
@@ -42,7 +44,12 @@ export const abandon = defineVerb({
 async function letGo(
   run: HeldRun,
   context: Context,
-): Promise<{ balance: Balance; isHolder: boolean; waiting?: WaitingRun | undefined }> {
+): Promise<{
+  balance: Balance;
+  isHolder: boolean;
+  waiting?: WaitingRun | undefined;
+  sentAgain?: SentAgain | undefined;
+}> {
   const { env, log } = context;
   const { files, clock } = env;
   const { plan } = run;
@@ -62,7 +69,8 @@ async function letGo(
   const isHolder = holdsRows(run);
   if (isHolder) {
     const waiting = await readWaiting(files, run, clock.now());
-    return { isHolder, balance: (await run.report()).balance, waiting };
+    const sentAgain = findSentAgain(run.registry.state, plan, state.firstOpen?.at ?? 0);
+    return { isHolder, balance: (await run.report()).balance, waiting, sentAgain };
   }
   return { isHolder, balance: balanceOfRun(plan, state, false) };
 }
@@ -90,7 +98,7 @@ async function isInDatabase({ id, job }: Plan, context: Context): Promise<'yes' 
 
 function formatAbandoned(
   { job, plan, directory }: { job: string; plan: string; directory: string },
-  { balance, isHolder, waiting }: Awaited<ReturnType<typeof letGo>>,
+  { balance, isHolder, waiting, sentAgain }: Awaited<ReturnType<typeof letGo>>,
   screen: Screen,
 ): string {
   const { accepted, inDoubt, unprocessed } = balance;
@@ -103,7 +111,7 @@ function formatAbandoned(
   else if (unprocessed > 0) {
     const command = showCommand(screen, 'retry', showPath(screen, directory), '--only', 'unprocessed');
     const what = 'to send what it did not send; with --job and its file, under a corrected job';
-    lines.push(formatNextStep({ what, command }, screen));
+    lines.push(formatNextStep(sentAgain === undefined ? { what, command } : nextOfSentAgain(sentAgain), screen));
   }
   return lines.join('');
 }

@@ -174,7 +174,7 @@ function nextOf(
   if (hasLost) return `look at what happened, then \`volley cluster drop ${run}\`, and run its job again`;
   if (noLeaderSince !== null) {
     return standbys.length === 0
-      ? `run its job again: it resumes, and sends nothing twice; if it was abandoned or ended elsewhere: volley cluster drop ${run}`
+      ? `run its job again: it resumes, and sends nothing twice; if it was abandoned or ended elsewhere: \`volley cluster drop ${run}\``
       : 'nothing to do: the process that stands by takes over, within a minute or so';
   }
   if (stop !== null) return 'nothing to do: its leader ends';

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { type Env, namePerson } from '../command/env.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { escapeText, type Screen, showCommand, showPath } from '../command/screen.js';
+import { escapeText, formatNextStep, type Screen, showCommand, showPath } from '../command/screen.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { addCounts, countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
@@ -11,10 +11,11 @@ import { EXIT } from '../report/exit-code.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { countUnderWay } from '../report/row-balance.js';
 import type { Summary } from '../report/summary.js';
+import { findSentAgain, type SentAgain } from '../retry/claiming-plan.js';
 import { type ExportEnd, settleByExport } from '../settle/settle-export.js';
 import { settleByReceipts } from '../settle/settle-receipts.js';
 import { type LockedRun, NONE_SETTLED, type SettledCounts, settleByDecision } from '../settle/settle-rows.js';
-import { usualDecision } from '../texts/next-step.js';
+import { nextStep, usualDecision } from '../texts/next-step.js';
 import { formatOpenDoubt } from '../texts/summary-text.js';
 import { adopt, defineVerb, json, namedRun, text, texts, whole } from './verb.js';
 
@@ -77,8 +78,8 @@ export const settle = defineVerb({
       const reader = await env.loadReader();
       return settleByExport(run, await reader.listInputs(paths, dirname(paths[0] ?? '')), { ...env, reader });
     };
-    const { directory, plan } = await openNamedRun(context, run);
-    const { end, underWay, summary } = await withRun(context, { directory, plan }, (run) =>
+    const { directory, plan, jobFile: job } = await openNamedRun(context, run);
+    const { end, underWay, summary, sentAgain } = await withRun(context, { directory, plan }, (run) =>
       settleRows(run, settleBy, env),
     );
     const isSandbox = plan.job.service.sandbox;
@@ -90,10 +91,11 @@ export const settle = defineVerb({
     const about = { job: summary.job, plan: summary.plan, directory, state: inDoubt > 0 ? 'in-doubt' : 'settled' };
     context.name({ state: about.state, accepted, rejected, notSent, inDoubt });
     const object = { ...about, settled: end.settled, inDoubt, left };
+    const next = notSent === 0 ? undefined : nextStep(summary, { isSandbox, job, sentAgain }, screen);
     const settled = `settled ${countOf(accepted + rejected + notSent, 'row')}`;
     return {
       json: { ...object, openDoubt },
-      text: `${formatSettled(object, summary.steps, { screen, nowMs: env.clock.now() })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
+      text: `${formatSettled(object, summary.steps, { screen, nowMs: env.clock.now() })}${next === undefined ? '' : formatNextStep(next, screen)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
       exitCode: inDoubt > 0 ? EXIT.inDoubt : EXIT.ok,
       reason: inDoubt > 0 ? `${settled}; ${countOf(inDoubt, 'row')} in doubt` : settled,
     };
@@ -104,7 +106,7 @@ async function settleRows(
   held: HeldRun,
   settleBy: (run: LockedRun) => Promise<ExportEnd>,
   env: Env,
-): Promise<{ end: ExportEnd; underWay: number; summary: Summary }> {
+): Promise<{ end: ExportEnd; underWay: number; summary: Summary; sentAgain: SentAgain | undefined }> {
   const readRun = async () => ({ ...(await readRunRows(env.files, held)), lock: held.lock });
   let run = await readRun();
   const received = await settleByReceipts(run, env);
@@ -116,6 +118,7 @@ async function settleRows(
       end: { settled: { ...NONE_SETTLED, ...addCounts([received, settled]) }, left },
       underWay: countUnderWay(run.state, held.plan).rows,
       summary,
+      sentAgain: findSentAgain(held.registry.state, held.plan, Date.parse(summary.startedAt ?? '')),
     };
   } catch (error) {
     if (received === NONE_SETTLED) throw error;
@@ -151,7 +154,6 @@ function formatSettled(
   const lines = [
     `Run ${end.plan} of job ${end.job}: settled ${settled}; ${format(end.inDoubt)} in doubt.`,
     ...end.left.map(({ reason, rows }) => `  ${format(rows)} in doubt: ${reason}`),
-    ...(notSent > 0 ? [`Send what was not sent: ${showCommand(screen, 'retry', run, '--only', 'not-sent')}`] : []),
     ...(end.left.length === 0 || end.left.some(({ reason }) => reason === UNDER_WAY)
       ? []
       : listDecisions(steps, { run, screen, nowMs })),

@@ -8,6 +8,16 @@ import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { numbersOf } from './a-job.js';
 import type { Workspace } from './a-workspace.js';
 
+/** What a person reads on stdout. */
+export async function readAccount(workspace: Workspace, ...args: string[]): Promise<string> {
+  return (await workspace.volley(...args, '--no-json', '--log-level', 'silent')).stdout;
+}
+
+/** From `Next:` on; '' where nothing is left to do. */
+export function nextIn(account: string): string {
+  return /^Next: [\s\S]*$/m.exec(account)?.[0] ?? '';
+}
+
 export type Row = Readonly<Record<string, string>>;
 export type OutputName = keyof StepSummary['files'];
 const OUTPUT_NAMES = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
