@@ -22,7 +22,7 @@ export function readFileName(written: unknown): string | undefined {
     ?.replace(/[\p{Cc}\p{Cf}]+/gu, '')
     .trim();
   if (name === undefined || name === '' || name.startsWith('.') || Buffer.byteLength(name) > 200) return undefined;
-  return /\.(?:csv|tsv|txt|ndjson|jsonl|xls[xm])(?:\.gz)?$/i.test(name) ? name : undefined;
+  return /\.(?:csv|tsv|txt|ndjson|jsonl?|xls[xm])(?:\.gz)?$/i.test(name) ? name : undefined;
 }
 
 export function readSize(written: unknown): number | undefined {

@@ -75,5 +75,5 @@ const OPT_OUT_FILE =
 
 /** Whether a file is a list of people who must not be written to, by its name. */
 export function isOptOutFile(fileName: string): boolean {
-  return OPT_OUT_FILE.test(fileName) && /\.(csv|tsv|txt|ndjson|jsonl|xls[xm])(\.gz)?$/i.test(fileName);
+  return OPT_OUT_FILE.test(fileName) && /\.(csv|tsv|txt|ndjson|jsonl?|xls[xm])(\.gz)?$/i.test(fileName);
 }

@@ -119,5 +119,5 @@ async function findFault(path: string): Promise<string | undefined> {
 /** The format of a file, by its name, where the job states none. */
 export function formatByName(path: string): InputFile['format'] {
   if (/\.xls[xm]$/i.test(path)) return 'xlsx';
-  return /\.(ndjson|jsonl)(\.gz)?$/i.test(path) ? 'ndjson' : 'csv';
+  return /\.(ndjson|jsonl?)(\.gz)?$/i.test(path) ? 'ndjson' : 'csv';
 }

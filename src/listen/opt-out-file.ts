@@ -149,7 +149,7 @@ async function readList(path: string, files: Files) {
   }
 }
 
-const OF_OTHER_FORMAT = /\.(?:xlsx|xlsm|ndjson|jsonl|gz)$/i;
+const OF_OTHER_FORMAT = /\.(?:xlsx|xlsm|ndjson|jsonl?|gz)$/i;
 
 function refuseList(path: string): UserError {
   const expected = `expected a CSV that begins with ${OPT_OUT_HEADER.trim()}, or none yet`;

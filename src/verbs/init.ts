@@ -84,7 +84,7 @@ export const init = defineVerb({
 });
 
 function nameJob(file: string): string {
-  const bare = basename(file).replace(/(?:\.(?:csv|tsv|txt|ndjson|jsonl|xls[xm]))?(?:\.gz)?$/i, '');
+  const bare = basename(file).replace(/(?:\.(?:csv|tsv|txt|ndjson|jsonl?|xls[xm]))?(?:\.gz)?$/i, '');
   return join(dirname(file), `${bare === '' ? 'job' : bare}.yaml`);
 }
 

@@ -31,6 +31,12 @@ describe('listInputs', () => {
     ]);
   });
 
+  it('takes .ndjson, .jsonl and .json for NDJSON, .xlsx for a workbook, and all else for CSV', async () => {
+    write('a.ndjson', 'b.jsonl', 'c.json', 'd.JSON.gz', 'e.xlsx', 'f.txt', 'g.jsons');
+    const formats = (await list('*.*')).map(({ format }) => format);
+    expect(formats).toEqual(['ndjson', 'ndjson', 'ndjson', 'ndjson', 'xlsx', 'csv', 'csv']);
+  });
+
   it('gives each file once, sorted by path, whatever the order of the patterns', async () => {
     write('b.csv', 'a.csv', 'Z.csv', 'a.ndjson');
     expect(await shown('b.csv', '*.csv', '{a,b}.csv', 'a.ndjson')).toEqual([

@@ -2,7 +2,7 @@ import { type Html, html, NOTHING } from '../../report/page/html.js';
 import { markWrong, renderFault, type View } from './wrong.js';
 
 export const MULTIPART = html` enctype="multipart/form-data"`;
-export const PEOPLE_FILES = '.csv,.tsv,.txt,.ndjson,.jsonl,.xlsx,.xlsm,.gz';
+export const PEOPLE_FILES = '.csv,.tsv,.txt,.ndjson,.jsonl,.json,.xlsx,.xlsm,.gz';
 
 /** A form that posts to a path of the campaign, or of the console. */
 export function renderForm(view: View, action: string, content: Html, attributes: Html = NOTHING): Html {

@@ -34,7 +34,7 @@ export const writtenList = z
       .enum(['csv', 'ndjson', 'xlsx'])
       .optional()
       .describe(
-        'By default, the file name decides: .ndjson and .jsonl are NDJSON, .xlsx and .xlsm are workbooks, all others CSV.',
+        'By default, the file name decides: .ndjson, .jsonl and .json are NDJSON, .xlsx and .xlsm are workbooks, all others CSV.',
       ),
     sheet: z
       .string()

@@ -67,7 +67,7 @@ export async function digestSuppression(
 }
 
 /** The name of a list, packed or not. */
-const LIST_NAME = /\.(?:csv|tsv|txt|ndjson|jsonl|xlsx|xlsm)(?:\.gz)?$/i;
+const LIST_NAME = /\.(?:csv|tsv|txt|ndjson|jsonl?|xlsx|xlsm)(?:\.gz)?$/i;
 /** Hidden files, the mark of an open workbook, what `volley listen` keeps beside its list, what a file system has of its own. */
 const NO_LIST = /^\.|^~\$|\.events\.ndjson$|^lost\+found$/;
 
