@@ -63,7 +63,7 @@ const schema = writtenService.omit({ sandbox: true, dlrCallbackUrl: true }).exte
     campaign: z
       .strictObject({
         username: tokenUser(),
-        dataToken: secret(),
+        dataToken: secret().optional(),
         actionToken: secret().optional(),
       })
       .optional(),

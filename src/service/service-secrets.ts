@@ -10,7 +10,7 @@ export interface ServiceSecrets extends Readonly<Partial<Record<Exclude<Area, 'c
     | {
         readonly username: string;
         /** Data Request Token: reads. */
-        readonly dataToken: string;
+        readonly dataToken?: string | undefined;
         /** Action Request Token: changes. */
         readonly actionToken?: string | undefined;
       }

@@ -49,8 +49,11 @@ const TSCONFIG = {
     ...{ module: 'nodenext', target: 'es2023', strict: true, exactOptionalPropertyTypes: true },
     ...{ skipLibCheck: false, types: ['node'] },
   },
-  files: ['typed.mts'],
+  include: ['*.mts'],
 };
+
+const PAGE = readFileSync(join(CHECKOUT, 'jobs/reference/library.md'), 'utf8');
+const EXAMPLES = [...PAGE.matchAll(/^```js\n(.*?)^```$/gms)].map(([, text]) => text ?? '');
 
 /**
  * As any program would install it: npm reads what package.json depends on, and leaves this checkout and HOME alone. `VOLLEY_NPM_CACHE` names
@@ -97,7 +100,7 @@ describe('the packed package, installed in an empty folder', () => {
   });
 
   test.each(oneIn(2, ['typescript', 'typescript-7']))(
-    'compiles under strict %s, its own types checked too; what comes of it runs a job, creates a contact, and prints nothing of its own',
+    'compiles under strict %s, its own types and the examples of the page checked too; what comes of it runs a job, creates a contact, and prints nothing of its own',
     async (name) => {
       const typed = `import type { Summary, WrittenJob } from 'volley';\n${IMPORT}const job: WrittenJob = ${JOB(name)};
 const read = (summary: Summary): number => summary.balance.accepted;
@@ -106,6 +109,7 @@ const wrong = () => createService({ account: 'acme', credentials: {} }).sms.send
 void [read, wrong];
 ${USE.replace('process.env.ORIGIN', "process.env.ORIGIN ?? ''").replace('let refused;', 'let refused: string | undefined;')}`;
       writeFileSync(join(folder, 'typed.mts'), typed);
+      for (const [at, example] of EXAMPLES.entries()) writeFileSync(join(folder, `page-${at}.mts`), example);
       writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
       const tsc = join(CHECKOUT, 'node_modules', name, 'bin/tsc');
       const compiled = await run(process.execPath, [tsc, '-p', folder]).catch((error: { stdout: string }) => error);
@@ -115,12 +119,10 @@ ${USE.replace('process.env.ORIGIN', "process.env.ORIGIN ?? ''").replace('let ref
   );
 
   test('does what the page on it shows, word for word save for the address', async () => {
-    const page = readFileSync(join(CHECKOUT, 'jobs/reference/library.md'), 'utf8');
-    const examples = [...page.matchAll(/^```js\n(.*?)^```$/gms)].map(([, text]) => text ?? '');
     const areas = ['sms', 'contacts', 'verification', 'gateway', 'campaign', 'chat'];
     const bases = JSON.stringify(Object.fromEntries(areas.map((area) => [area, sandbox.origin])));
     const said: string[] = [];
-    for (const [at, example] of examples.entries()) {
+    for (const [at, example] of EXAMPLES.entries()) {
       const program = example.replace("account: 'acme',", `account: 'acme', bases: ${bases},`);
       writeFileSync(join(folder, `example-${at}.mjs`), program.replace('jobs/spring-sale.yaml', 'job.yaml'));
     }
@@ -135,7 +137,7 @@ ${USE.replace('process.env.ORIGIN', "process.env.ORIGIN ?? ''").replace('let ref
       VOLLEY_ACTION_TOKEN: campaign.actionToken,
     };
     await sandbox.clearLedger();
-    for (const at of examples.keys()) {
+    for (const at of EXAMPLES.keys()) {
       const directory = /\S*out\/page\/\S+/.exec(said.at(-1) ?? '')?.[0] ?? '';
       const { stdout, stderr } = await run(process.execPath, [`example-${at}.mjs`, directory], { cwd: folder, env });
       expect(stderr).toBe('');
