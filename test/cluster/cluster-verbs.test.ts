@@ -141,7 +141,7 @@ test('status says since when a run has no leader, what to do, and who takes over
   const shown = (await volley('cluster', 'status')).stdout;
   expect(shown).toMatch(/^The database answers in [\d.]+ ms\.\n/);
   expect(shown).toMatch(
-    /sale: no leader since \S+Z, nothing of it begins\n {2}led {8}a\n {2}stands by {2}no process\n.* 1 open, the oldest for .*\n.* 1 row .*\n.*\n {2}next {7}run its job again: .*; if it was abandoned or ended elsewhere: volley cluster drop k3v9q2m8x4aa\n/,
+    /sale: no leader since \S+Z, nothing of it begins\n {2}led {8}a\n {2}stands by {2}no process\n.* 1 open, the oldest for .*\n.* 1 row .*\n.*\n {2}next {7}run its job again: .*; if it was abandoned or ended elsewhere: `volley cluster drop k3v9q2m8x4aa`\n/,
   );
   // The one that took over stood by until then.
   await store.standBy('a', 'sale');
