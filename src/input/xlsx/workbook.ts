@@ -25,18 +25,19 @@ export async function readWorkbook(archive: Archive, shown: string): Promise<Wor
   if (part === undefined) throw refuseDamaged(shown, 'it names no workbook');
   const relations = await readRelations(archive, part, shown);
   const byId = new Map(relations.map((relation) => [relation.id, relation]));
-  const sheets: Sheet[] = [];
+  const sheets = new Map<string, Sheet>();
   let is1904 = false;
   await readSmallPart(archive, part, shown, ({ name, attributes }) => {
     if (name === 'workbookPr') is1904 = isTrue(attributes.date1904);
     if (name !== 'sheet') return;
     const relation = byId.get(attributes['r:id'] ?? findId(attributes) ?? '');
-    if (relation?.type !== 'worksheet') return;
+    // Each sheet has a part of its own: a small file could name one for 200,000 sheets, and have it read for each.
+    if (relation?.type !== 'worksheet' || sheets.has(relation.target)) return;
     const isHidden = attributes.state === 'hidden' || attributes.state === 'veryHidden';
-    sheets.push({ name: attributes.name ?? '', isHidden, part: relation.target });
+    sheets.set(relation.target, { name: attributes.name ?? '', isHidden, part: relation.target });
   });
   const find = (type: string) => relations.find((relation) => relation.type === type)?.target;
-  return { sheets, sharedTexts: find('sharedStrings'), styles: find('styles'), is1904 };
+  return { sheets: [...sheets.values()], sharedTexts: find('sharedStrings'), styles: find('styles'), is1904 };
 }
 
 interface Relation {

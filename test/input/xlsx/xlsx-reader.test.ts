@@ -160,6 +160,12 @@ describe('the sheet', () => {
     expect((await read({ sheets }, anInput({ sheet: 'b' }))).cells).toEqual([['2']]);
   });
 
+  it('is read once, however many names its part has', async () => {
+    const names = ['A', 'B'].map((name) => `<sheet name="${name}" sheetId="1" r:id="rId1"/>`).join('');
+    const workbook = `<workbook xmlns:r="r"><sheets>${names}</sheets></workbook>`;
+    expect((await read({ rows, parts: { 'xl/workbook.xml': workbook } })).cells).toHaveLength(1);
+  });
+
   it.each([
     [
       [
