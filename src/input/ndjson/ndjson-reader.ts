@@ -110,7 +110,8 @@ export class NdjsonReader implements RecordReader {
   /** All rows have the columns that are known by then. Refuses a file in which no line was an object by then: it is another kind of JSON, or none. */
   #endBlock(batch: readonly NdjsonRow[]): ReadBlock {
     const [first] = batch;
-    if (first?.fault !== undefined && this.columns.join() === TEXT_COLUMN && this.#ownColumns.size === 0) {
+    const isNone = ({ fault }: NdjsonRow) => fault?.code === 'bad-json' || fault?.code === 'not-an-object';
+    if (first?.fault !== undefined && batch.every(isNone) && this.columns.join() === TEXT_COLUMN) {
       throw refuse({
         where: `${this.#file.shown}:${first.line}`,
         message: first.fault.reason,
