@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.js';
 import { isUnknown } from '../run/send/send-part.js';
+import { UNREAD } from '../service/decide-answer.js';
 import type { EndedAttempt, RunNews } from './store.js';
 
 const MAX_STEP_MS = 5_000;
@@ -33,7 +34,7 @@ export class ServiceJudge {
 
   note({ result }: EndedAttempt): void {
     const isBad = result.kind === 'again' ? result.isDeferred !== true : isUnknown(result);
-    this.#why = result.kind === 'again' ? result.why : 'answers that account for no row';
+    this.#why = result.kind === 'again' ? result.why : UNREAD.why;
     if (isBad) return;
     this.#why = undefined;
     this.#idleMs = 0;

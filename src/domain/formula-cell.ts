@@ -34,6 +34,14 @@ export function restoreCell(text: string, delimiter = ','): string {
   return split.test(inner) ? inner.replace(parts, restorePart) : inner;
 }
 
+/** A formula that only holds a text, by which exports keep a spreadsheet from changing that. */
+const TEXT_FORMULA = /^="([^"]*)"$/;
+
+/** The text in `="0151 234"`; any other as it is. */
+export function readTextFormula(text: string): string {
+  return text.replace(TEXT_FORMULA, '$1');
+}
+
 function isRunnable(text: string): boolean {
   return RUNNABLE.test(text) && !E164.test(text);
 }

@@ -66,9 +66,7 @@ export function wordsOfStop({ reason, detail, fault }: Stop): StopWords {
     case 'abandoned':
       return words(`it was abandoned ${detail}`, 'plan the rows that it did not send', false);
     default:
-      return fault === 'in-between'
-        ? ofAddress(detail, FIXES[fault] ?? '')
-        : words(detail, known ?? 'fix what was refused');
+      return fault === 'in-between' ? ofAddress(detail, known ?? '') : words(detail, known ?? 'fix what was refused');
   }
 }
 

@@ -10,7 +10,7 @@ import { renderRow } from './render-row.js';
 
 const columns = ['name', 'city', 'First Name', 'e-mail', 'constructor', '__proto__'];
 
-/** The same text twice: through the pieces, where it has any, and through LiquidJS. */
+/** Renders a text through its pieces, if it has some, and through LiquidJS. */
 function bindTwice(text: string): { fast: BoundTemplate; slow: BoundTemplate; isPlain: boolean } {
   const engine = createEngine();
   const nodes = engine.parse(text);

@@ -3,6 +3,7 @@ import { CR, LF, QUOTE } from '../../domain/bytes/ascii.js';
 import type { RowWriter } from '../../domain/bytes/row-writer.js';
 import { countOf } from '../../domain/count-of.js';
 import { InternalError, type UserError } from '../../domain/errors.js';
+import { readTextFormula } from '../../domain/formula-cell.js';
 import { exceedsBytes } from '../../domain/text.js';
 import type { ReadLimits } from '../../job/job.js';
 import { refuse } from '../refusal.js';
@@ -12,8 +13,6 @@ import type { Delimiter } from './delimiter.js';
 
 /** Fields such as `="0151"`, by which exports keep a spreadsheet from changing a text, and which they often do not put in quotes. */
 const FORMULAS = /(?<=^|[,;\t|])="([^"\r\n,;\t|]*)"(?=[,;\t|\r\n]|$)/g;
-/** Such a cell, once the quotes of its field are off. */
-const FORMULA = /^="([^"]*)"$/;
 
 /** The longest line end, CRLF. */
 const LINE_END_BYTES = 2;
@@ -135,7 +134,7 @@ export class CsvRows {
     if (bytes.length > maxLineBytes + LINE_END_BYTES) throw refuseLongRow(where, this.#limits);
     const long = row.findIndex((cell) => exceedsBytes(cell, maxFieldBytes));
     if (long !== -1) throw refuseLongField(where, long, this.#limits);
-    return row.map((cell) => cell.replace(FORMULA, '$1'));
+    return row.map(readTextFormula);
   }
 
   /** Rows, or what is wrong with them. */

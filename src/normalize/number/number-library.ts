@@ -1,4 +1,5 @@
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { readTextFormula } from '../../domain/formula-cell.js';
 import type { NumberCode } from '../../domain/row-codes.js';
 import { normalizeCountry } from '../country.js';
 import { planByCountry } from './numbering-plan.js';
@@ -93,7 +94,7 @@ export function findNumberCountry(country: string | undefined): CountryCode | un
  * exports put around every number of a file, and brackets off a calling code.
  */
 export function trimNumber(text: string): string {
-  const bare = trimInvisible(text).replace(FORMULA, '$1').replace(MARK, '');
+  const bare = readTextFormula(trimInvisible(text)).replace(MARK, '');
   return trimInvisible(trimApostrophe(bare)).replace(BRACKETED_CODE, '$1 ');
 }
 
@@ -111,8 +112,6 @@ export function trimApostrophe(value: string): string {
   return value.startsWith("'") ? value.slice(1).trimStart() : value;
 }
 
-/** `="0151…"`, a formula that keeps a spreadsheet from reading the text as a number. */
-const FORMULA = /^="([^"]+)"$/;
 /** `tel:+65…` of a link (RFC 3966), `p:+65…` of the leads of an advertisement. */
 const MARK = /^(?:tel|p):\s*(?=\+)/i;
 /** `(+65) 9123 4567`: the library wants the plus in front. */
