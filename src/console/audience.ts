@@ -1,13 +1,12 @@
 import { cellsOf } from '../domain/bytes/row-writer.js';
 import { countOf, format } from '../domain/count-of.js';
 import { readKept } from '../domain/is-object.js';
-import type { Where } from '../domain/where.js';
 import { bindWhere } from '../filter/bind-where.js';
 import { foldText } from '../filter/compile-test.js';
 import { describeCondition } from '../filter/describe-condition.js';
 import { guessConsent } from '../guess/guess-consent.js';
 import type { SampledRows } from '../guess/sampled-rows.js';
-import { writtenWhere } from '../job/schema/written-where.js';
+import { type Where, writtenWhere } from '../job/schema/written-where.js';
 import { Columns, findColumn } from '../normalize/columns.js';
 
 /** Values of one column of which a row has one to take part; '' is a blank cell. */

@@ -1,7 +1,7 @@
 import type { ByteCells } from '../domain/bytes/row-block.js';
 import { remember } from '../domain/is-object.js';
 import type { Rejection } from '../domain/row.js';
-import type { CellTest, Condition, Where } from '../domain/where.js';
+import type { CellTest, Condition, Where } from '../job/schema/written-where.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import type { Columns } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';

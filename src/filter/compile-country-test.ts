@@ -1,7 +1,7 @@
 import type { ByteCells } from '../domain/bytes/row-block.js';
 import { isBlank } from '../domain/text.js';
-import type { CountryTest } from '../domain/where.js';
 import type { RowStep } from '../job/job.js';
+import type { CountryTest } from '../job/schema/written-where.js';
 import { kindOf } from '../kinds/kinds.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { type NumberColumn, normalizeCell } from '../normalize/number/number.js';

@@ -1,6 +1,6 @@
 import type { ByteCells } from '../domain/bytes/row-block.js';
 import { isBlank } from '../domain/text.js';
-import type { CellTest, CountryTest } from '../domain/where.js';
+import type { CellTest, CountryTest } from '../job/schema/written-where.js';
 import { isRealDate, readIsoDate, readWrittenDate } from '../template/date-input.js';
 import { rewriteNumber } from '../template/number-input.js';
 

@@ -1,5 +1,5 @@
 import { clip } from '../domain/text.js';
-import type { CellTest, Condition } from '../domain/where.js';
+import type { CellTest, Condition } from '../job/schema/written-where.js';
 
 /** A list of a thousand values would stand in every omitted row. */
 const MAX_SHOWN = 80;

@@ -1,6 +1,6 @@
 import type { ByteCells } from '../domain/bytes/row-block.js';
 import { format } from '../domain/count-of.js';
-import type { Condition, Where } from '../domain/where.js';
+import type { Condition, Where } from '../job/schema/written-where.js';
 import { findColumn } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { asCountry, describeOmitted } from './bind-where.js';

@@ -1,4 +1,4 @@
-import type { ContactField } from '../domain/contact-fields.js';
+import type { ContactField } from '../domain/service-facts.js';
 import { isPlausibleEmail } from '../normalize/contact.js';
 import { type ConsentGuess, guessConsent } from './guess-consent.js';
 import { guessCountryColumn } from './guess-country.js';

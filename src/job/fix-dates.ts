@@ -1,5 +1,5 @@
-import { type CellTest, DAYS_AGO } from '../domain/where.js';
 import { isRowStep, type Job, type Step } from './job.js';
+import { type CellTest, DAYS_AGO } from './schema/written-where.js';
 
 /**
  * The job of a plan that is made at `nowMs`: days such as `90 days ago` in its `where` are dates from then on, by the host's calendar.

@@ -3,7 +3,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import { type Problem, quoteWord, UserError } from '../domain/errors.js';
 import { isObject } from '../domain/is-object.js';
-import { suggestNearest } from '../domain/suggest.js';
+import { suggestNearest } from '../domain/text.js';
 import { type Files, nodeFiles } from '../storage/files.js';
 import { explainIssues } from './explain/explain-issues.js';
 import { type Finding, namePath } from './explain/finding.js';

@@ -1,4 +1,4 @@
-import { suggestNearest } from '../domain/suggest.js';
+import { suggestNearest } from '../domain/text.js';
 
 /** What a local time means: one instant; none, as clocks skip it; two, as clocks show it twice. Instants have their offset. */
 export type LocalTimeReading =

@@ -1,8 +1,7 @@
 import { InternalError } from '../domain/errors.js';
 import type { RowOutcomes } from '../domain/row.js';
 import type { Files, ReadFile } from '../storage/files.js';
-import { ReadWindow } from '../storage/read-window.js';
-import { type Line, searchLines, splitPieces } from '../storage/split-lines.js';
+import { type Line, ReadWindow, searchLines, splitPieces } from '../storage/split-lines.js';
 import { decodeLine, findLine, type JournalEntry, type JournalLine, OPEN_MARK } from './entry-format.js';
 
 /** An entry with the place of its line, so that it can be read again alone. */

@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
-import { decodeOptOut, encodeOptOut, OPT_OUT_HEADER, type OptOut } from '../domain/opt-out-line.js';
-import { personOf } from '../domain/person.js';
+import { decodeOptOut, encodeOptOut, OPT_OUT_HEADER, type OptOut, personOf } from '../domain/person.js';
 import type { AppendFile, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import { PathAppender } from '../storage/path-appender.js';
@@ -23,7 +22,7 @@ interface ListOptions {
 }
 
 /**
- * A list of opt-outs (opt-out-line.ts), to append to. Several processes may append to it: each line is one write at the end of the
+ * A list of opt-outs (person.ts), to append to. Several processes may append to it: each line is one write at the end of the
  * file, and none is ever changed or cut off. A line of an event, by `listen:` and its id, is appended once.
  */
 export class OptOutFile {

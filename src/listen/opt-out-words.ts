@@ -1,5 +1,5 @@
 import { UserError } from '../domain/errors.js';
-import type { OptOut } from '../domain/opt-out-line.js';
+import type { OptOut } from '../domain/person.js';
 
 /** Words by which people opt out, in the languages of the countries that are written to most. */
 export const OPT_OUT_WORDS = [

@@ -1,6 +1,5 @@
 import { readOwnName } from '../domain/output-columns.js';
-import { suggestNearest } from '../domain/suggest.js';
-import { foldName } from '../domain/text.js';
+import { foldName, suggestNearest } from '../domain/text.js';
 import { listColumns } from './mask.js';
 
 /** A column that the job names and the file lacks, or cannot have twice. */

@@ -1,5 +1,5 @@
-import { type ContactField, MAX_GROUPS, maxLengths } from '../domain/contact-fields.js';
 import type { RejectionCode } from '../domain/row-codes.js';
+import { type ContactField, MAX_GROUPS, maxLengths } from '../domain/service-facts.js';
 import { isNestedJson } from '../domain/text.js';
 import { normalizeCountry } from './country.js';
 

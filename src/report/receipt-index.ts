@@ -4,8 +4,7 @@ import { messageIdPrefix, readMessageIndex } from '../kinds/ids.js';
 import { type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { readPlannedRows } from '../plan/format/planned-files.js';
 import type { Files, ReadFile } from '../storage/files.js';
-import { ReadWindow } from '../storage/read-window.js';
-import { splitLines } from '../storage/split-lines.js';
+import { ReadWindow, splitLines } from '../storage/split-lines.js';
 import { RECEIPT_STATES, type Receipt, type ReceiptState, readReceipt } from './receipt.js';
 
 /**

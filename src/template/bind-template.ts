@@ -1,7 +1,14 @@
 import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liquidjs';
-import { BACKSLASH, DELETE, OPENING, OPENING_BRACE, QUOTE, SPACE } from '../domain/bytes/ascii.js';
 import { type ByteCells, unescapeJson } from '../domain/bytes/row-block.js';
-import type { TextBuffer } from '../domain/bytes/text-buffer.js';
+import {
+  BACKSLASH,
+  DELETE,
+  OPENING,
+  OPENING_BRACE,
+  QUOTE,
+  SPACE,
+  type TextBuffer,
+} from '../domain/bytes/text-buffer.js';
 import { UserError } from '../domain/errors.js';
 import type { Cell } from '../domain/row.js';
 import { clip, isBlank, isNestedJson } from '../domain/text.js';

@@ -16,7 +16,7 @@ import {
 } from 'liquidjs';
 import { countOf } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
-import { suggestNearest } from '../domain/suggest.js';
+import { suggestNearest } from '../domain/text.js';
 import type { Columns } from '../normalize/columns.js';
 import { type BoundTemplate, bindColumns, renderConstant, type VariableUse } from './bind-template.js';
 import { findBadDirective } from './date.js';

@@ -3,7 +3,7 @@ import yargs, { type Argv, type Options, type PositionalOptions } from 'yargs';
 import type { Logging, Terminal } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
 import { PROGRAM } from '../domain/program.js';
-import { suggestNearest } from '../domain/suggest.js';
+import { suggestNearest } from '../domain/text.js';
 import type { LogFormat, LogLevel } from '../ports/log-level.js';
 import { type AnyVerb, type Flag, type Group, type Listed, logFlags, nameOf } from './verb.js';
 import { LIST, VERBS } from './verbs.js';

@@ -5,7 +5,7 @@ import { escapeText, formatParagraph, type Screen, showCommand, showPath } from 
 import { jobDirectoryOf } from '../command/with-job.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
-import type { OptOut } from '../domain/opt-out-line.js';
+import type { OptOut } from '../domain/person.js';
 import { formatTime } from '../domain/stated-time.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { suggestNearest } from '../../src/domain/suggest.js';
+import { suggestNearest } from '../../src/domain/text.js';
 
 const KEYS = ['region', 'account', 'bases', 'sms', 'contacts', 'failOn', 'maxRejectedPercent'];
 

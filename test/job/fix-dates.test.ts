@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { DAYS_AGO } from '../../src/domain/where.js';
 import { fixDates } from '../../src/job/fix-dates.js';
 import { isRowStep } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
+import { DAYS_AGO } from '../../src/job/schema/written-where.js';
 
 const JOB = (after: string) =>
   `service: { sandbox: true }

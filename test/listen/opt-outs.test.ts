@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
+import { OPT_OUT_HEADER } from '../../src/domain/person.js';
 import { OptOutFile } from '../../src/listen/opt-out-file.js';
 import { createWordReader, OPT_OUT_WORDS } from '../../src/listen/opt-out-words.js';
 import { takeOptOuts } from '../../src/listen/take-opt-outs.js';

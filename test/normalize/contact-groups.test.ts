@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_GROUPS } from '../../src/domain/contact-fields.js';
+import { MAX_GROUPS } from '../../src/domain/service-facts.js';
 import { readGroups } from '../../src/normalize/contact.js';
 
 const idsOf = (text: string, ofStep: number[] = []) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Where } from '../../src/domain/where.js';
 import type { Input, RowStep, SmsStep } from '../../src/job/job.js';
+import type { Where } from '../../src/job/schema/written-where.js';
 import { aStart } from '../run/a-verification-run.js';
 import { aNumber, anInput, anSmsStep, aTemplate, someLimits } from './a-plan.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Where } from '../../src/domain/where.js';
+import type { Where } from '../../src/job/schema/written-where.js';
 import type { PlannedStep } from '../../src/plan/format/plan-file.js';
 import { runsOf } from '../one-in.js';
 import { aNumber, anInput, anSmsStep, aPlan } from './a-plan.js';

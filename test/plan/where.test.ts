@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { ROW_KINDS, type RowKind } from '../../src/domain/areas.js';
-import type { Where } from '../../src/domain/where.js';
+import type { Where } from '../../src/job/schema/written-where.js';
 import { checkGuards } from '../../src/plan/guards.js';
 import { fillOne } from '../job/a-job-file.js';
 import { COLUMNS, EXAMPLES, rowOf } from '../kinds/examples.js';

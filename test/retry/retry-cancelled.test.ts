@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Where } from '../../src/domain/where.js';
+import type { Where } from '../../src/job/schema/written-where.js';
 import { cancelBatches } from '../../src/settle/cancel-batches.js';
 import { aCsvOf, aNumber, anInput, anSmsStep, aPlan, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';

@@ -1,4 +1,4 @@
-import { OPT_OUT_COLUMNS, type OptOut } from '../../src/domain/opt-out-line.js';
+import { OPT_OUT_COLUMNS, type OptOut } from '../../src/domain/person.js';
 import type { Window } from '../../src/hours/window.js';
 import { isRowStep, type Job } from '../../src/job/job.js';
 import { OptOutFile } from '../../src/listen/opt-out-file.js';

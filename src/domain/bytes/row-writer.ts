@@ -1,7 +1,6 @@
 import type { Cell, Rejection, SourceRecord } from '../row.js';
-import { BACKSLASH, COMMA, DELETE, OPENING, QUOTE, SPACE } from './ascii.js';
 import { ByteCells, type RowBlock } from './row-block.js';
-import { TextBuffer } from './text-buffer.js';
+import { BACKSLASH, COMMA, DELETE, OPENING, QUOTE, SPACE, TextBuffer } from './text-buffer.js';
 
 /**
  * Gathers rows into blocks and reuses its memory: allocating takes longer than filling. A row is added as strings; or

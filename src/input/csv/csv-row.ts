@@ -1,4 +1,4 @@
-import { DELETE, SPACE } from '../../domain/bytes/ascii.js';
+import { DELETE, SPACE } from '../../domain/bytes/text-buffer.js';
 import { restoreCell } from '../../domain/formula-cell.js';
 import { HIDDEN_ID } from '../../domain/output-columns.js';
 import type { Rejection, SourceRecord } from '../../domain/row.js';

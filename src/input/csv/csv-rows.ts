@@ -1,6 +1,6 @@
 import { CsvError, type Options, parse } from 'csv-parse/sync';
-import { CR, LF, QUOTE } from '../../domain/bytes/ascii.js';
 import type { RowWriter } from '../../domain/bytes/row-writer.js';
+import { CR, LF, QUOTE } from '../../domain/bytes/text-buffer.js';
 import { countOf } from '../../domain/count-of.js';
 import { InternalError, type UserError } from '../../domain/errors.js';
 import { readTextFormula } from '../../domain/formula-cell.js';

@@ -1,5 +1,5 @@
-import { BACKSLASH, CLOSING, COMMA, CR, EQUALS, LF, OPENING, QUOTE, SPACE } from '../../domain/bytes/ascii.js';
 import type { RowWriter } from '../../domain/bytes/row-writer.js';
+import { BACKSLASH, CLOSING, COMMA, CR, EQUALS, LF, OPENING, QUOTE, SPACE } from '../../domain/bytes/text-buffer.js';
 import type { ReadLimits } from '../../job/job.js';
 import type { Delimiter } from './delimiter.js';
 

@@ -1,5 +1,5 @@
-import { SPACE } from '../../domain/bytes/ascii.js';
 import { RowWriter } from '../../domain/bytes/row-writer.js';
+import { SPACE } from '../../domain/bytes/text-buffer.js';
 import { countOf } from '../../domain/count-of.js';
 import {
   HIDDEN_ID,

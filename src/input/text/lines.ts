@@ -1,4 +1,4 @@
-import { CR, LF } from '../../domain/bytes/ascii.js';
+import { CR, LF } from '../../domain/bytes/text-buffer.js';
 import { exceedsBytes } from '../../domain/text.js';
 import { refuse } from '../refusal.js';
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { AREAS, KINDS } from '../../domain/areas.js';
-import { suggestNearest } from '../../domain/suggest.js';
+import { suggestNearest } from '../../domain/text.js';
 import { findHome } from '../schema/json-schema.js';
 import { SECRET_EXPECTED } from '../schema/service.js';
 import { cut, type Finding, isSecret, namePath, type Path, showValue, valueAt } from './finding.js';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { UserError } from '../../domain/errors.js';
 import { isObject } from '../../domain/is-object.js';
-import { suggestNearest } from '../../domain/suggest.js';
+import { suggestNearest } from '../../domain/text.js';
 
 /**
  * What the schema says of a value that it refuses. Either "expected …", before which explain/ puts the key and what stands there; or what

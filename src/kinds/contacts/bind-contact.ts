@@ -1,12 +1,12 @@
+import { isResultColumn } from '../../domain/output-columns.js';
+import { joinFaults, type Rejection } from '../../domain/row.js';
 import {
   type AddressField,
   addressFields,
   type ContactField,
   MAX_CUSTOM_ATTRIBUTES,
   personFields,
-} from '../../domain/contact-fields.js';
-import { isResultColumn } from '../../domain/output-columns.js';
-import { joinFaults, type Rejection } from '../../domain/row.js';
+} from '../../domain/service-facts.js';
 import type { ContactsStep } from '../../job/job.js';
 import type { ColumnProblem, Columns } from '../../normalize/columns.js';
 import { readField, readGroups } from '../../normalize/contact.js';

@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { isObject } from '../../domain/is-object.js';
-import type { Condition } from '../../domain/where.js';
 import type { InputFile } from '../../input/inputs.js';
 import { isRowStep, type Job, type RowStep, type Step, type SuppressionLists } from '../../job/job.js';
+import type { Condition } from '../../job/schema/written-where.js';
 import { planIdOf } from '../../kinds/ids.js';
 import { areasOf } from '../../kinds/kinds.js';
 import { boundBatch } from '../../kinds/sms/sms.js';

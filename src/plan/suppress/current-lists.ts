@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { remember } from '../../domain/is-object.js';
-import { decodeOptOut, noteOptOut, OPT_OUT_HEADER } from '../../domain/opt-out-line.js';
+import { decodeOptOut, noteOptOut, OPT_OUT_HEADER } from '../../domain/person.js';
 import type { NotSent } from '../../domain/row.js';
 import type { InputFile } from '../../input/inputs.js';
 import { type Input, isRowStep, type Job, type SuppressionLists } from '../../job/job.js';

@@ -1,6 +1,6 @@
 import { countOf, format } from '../../domain/count-of.js';
 import type { Problem } from '../../domain/errors.js';
-import { isOptOutList, noteOptOut, OPT_OUT_COLUMNS } from '../../domain/opt-out-line.js';
+import { isOptOutList, noteOptOut, OPT_OUT_COLUMNS } from '../../domain/person.js';
 import type { Skip } from '../../domain/row.js';
 import type { InputFile } from '../../input/inputs.js';
 import { type RecordReader, readBatches } from '../../input/record-reader.js';

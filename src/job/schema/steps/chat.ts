@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { suggestNearest } from '../../../domain/suggest.js';
+import { suggestNearest } from '../../../domain/text.js';
 import { parseTemplate } from '../../../template/parse.js';
 import { cut } from '../../explain/finding.js';
 import { actionLimits } from '../../limits.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { addressFields, MAX_CUSTOM_ATTRIBUTES, MAX_GROUPS } from '../../../domain/contact-fields.js';
 import { isObject, omitUndefined } from '../../../domain/is-object.js';
+import { addressFields, MAX_CUSTOM_ATTRIBUTES, MAX_GROUPS } from '../../../domain/service-facts.js';
 import { rowLimits } from '../../limits.js';
 import { columnName, distinct } from '../values.js';
 import { expected, rule, whenSound } from '../words.js';
