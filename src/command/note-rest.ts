@@ -1,9 +1,9 @@
 import { countOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import { formatTime } from '../domain/stated-time.js';
-import { fixDates } from '../job/fix-dates.js';
 import { isRowStep, type Job, type Step } from '../job/job.js';
 import { listChangedKeys, matchSteps } from '../job/match-steps.js';
+import { fixDates } from '../job/resolve-job.js';
 import { totalOf } from '../plan/format/plan-file.js';
 import type { LeftOut, RestStep } from '../plan/inputs/select-inputs.js';
 import type { PastRun } from '../registry/read-runs.js';

@@ -8,11 +8,12 @@ import { ceilings } from './limits.js';
 import {
   DEFAULT_ANSWER_SECONDS,
   DEFAULT_SUB_ACCOUNT_SUFFIX,
+  DOCUMENTED_ADDRESS,
+  isOfBellCanada,
   SUB_ACCOUNT_EXPECTED,
   SUB_ACCOUNT_ID,
 } from './schema/service.js';
 import { withHint } from './schema/words.js';
-import { DOCUMENTED_ADDRESS, isOfBellCanada } from './service-address.js';
 
 /**
  * Rules across the parts of a job: its service, its limits, its guards and its steps. They run whatever else is at fault, so that

@@ -1,13 +1,25 @@
 import { join, resolve } from 'node:path';
 import { byArea, isRowKind, ROW_KINDS } from '../domain/areas.js';
+import { UserError } from '../domain/errors.js';
 import { omitUndefined } from '../domain/is-object.js';
 import { basesByRegion, CHAT_BASE, GATEWAY_BASE } from '../domain/service-facts.js';
-import type { AreaCredentials, Job, JobPrices, JobService, SecretSource, Step, SuppressionLists } from './job.js';
+import {
+  type AreaCredentials,
+  isRowStep,
+  type Job,
+  type JobPrices,
+  type JobService,
+  type RampStage,
+  type SecretSource,
+  type Step,
+  type SuppressionLists,
+} from './job.js';
 import { defaultLimits, type Limits, UNCOUNTED } from './limits.js';
-import { DEFAULT_SUB_ACCOUNT_SUFFIX } from './schema/service.js';
+import { buildCampaignBase, DEFAULT_SUB_ACCOUNT_SUFFIX, NO_BASE } from './schema/service.js';
+import { parseShare } from './schema/values.js';
 import { DEFAULT_READ_LIMITS } from './schema/written-input.js';
 import type { CheckedInput, CheckedJob, CheckedStep } from './schema/written-job.js';
-import { buildCampaignBase, NO_BASE } from './service-address.js';
+import { type CellTest, DAYS_AGO } from './schema/written-where.js';
 
 /** What a schema cannot know: the file's own name, absolute paths, limits of the steps, addresses of the service. */
 export function resolveJob(
@@ -145,4 +157,77 @@ function resolveCredentials(
 
 function resolveSecret(secret: SecretSource, directory: string): SecretSource {
   return 'file' in secret ? { file: resolve(directory, secret.file) } : secret;
+}
+
+/**
+ * The job of a plan that is made at `nowMs`: days such as `90 days ago` in its `where` are dates from then on, by the host's calendar.
+ * The plan keeps them, so that a run that is resumed on another day, and a retry of its rows, compare with the same day.
+ */
+export function fixDates(job: Job, nowMs: number): Job {
+  return { ...job, steps: job.steps.map((step) => fixStep(step, new Date(nowMs))) };
+}
+
+function fixStep(step: Step, now: Date): Step {
+  if (!isRowStep(step) || step.input.where === undefined) return step;
+  const where = step.input.where.map((group) =>
+    group.map(({ column, tests }) => ({ column, tests: tests.map((test) => fixTest(test, now)) })),
+  );
+  return { ...step, input: { ...step.input, where } };
+}
+
+function fixTest(test: CellTest, now: Date): CellTest {
+  if (test.op !== 'before' && test.op !== 'after') return test;
+  const [match, count = '0', unit = 'day'] = DAYS_AGO.exec(test.bound) ?? [];
+  return match === undefined ? test : { ...test, bound: dayBefore(now, Number(count), unit) };
+}
+
+/** A month before 31 March is the last day of February. */
+function dayBefore(now: Date, count: number, unit: string): string {
+  const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()];
+  const inDays = unit === 'day' || unit === 'week';
+  const months = inDays ? 0 : count * (unit === 'year' ? 12 : 1);
+  const lastOfMonth = new Date(Date.UTC(year, month - months + 1, 0)).getUTCDate();
+  const days = inDays ? count * (unit === 'week' ? 7 : 1) : 0;
+  return new Date(Date.UTC(year, month - months, Math.min(day, lastOfMonth) - days)).toISOString().slice(0, 10);
+}
+
+/** The largest `--first`: that many rows are kept in memory while a plan is made. */
+const MOST_FIRST_ROWS = 10_000;
+
+/** What `--first` says: a share, or a number of rows. */
+export function parseFirst(text: string): RampStage['size'] | undefined {
+  const percent = parseShare(text);
+  if (percent !== undefined) return { percent };
+  const rows = Number(text);
+  if (!/^\d{1,9}$/.test(text) || rows === 0) return undefined;
+  if (rows <= MOST_FIRST_ROWS) return { rows };
+  throw new UserError('bad-flag', `Cannot send the first ${text}: expected at most ${MOST_FIRST_ROWS}, or a share`, {
+    hint: 'Use a share, such as --first 5%.',
+  });
+}
+
+/** The job with a sample before all else that its SMS steps send: a person then decides on the rest. */
+export function sampleFirst(job: Job, size: RampStage['size']): Job {
+  if (!job.steps.some(({ kind }) => kind === 'sms')) {
+    throw new UserError('bad-flag', `Cannot send a sample of job ${job.name}: it has no step of kind sms`, {
+      hint: 'Run it without --first.',
+    });
+  }
+  if (job.steps.some((step) => step.kind === 'sms' && step.ramp !== undefined)) {
+    throw new UserError('bad-flag', `Cannot send a sample of job ${job.name}: it has a ramp, which sends one first`, {
+      hint: 'Run it without --first.',
+    });
+  }
+  const steps = job.steps.map((step) =>
+    step.kind === 'sms' ? { ...step, ramp: [{ size, isAsked: true }] as const } : step,
+  );
+  return { ...job, steps };
+}
+
+/** The job without the sample that one run of it sent first: a retry of its rows needs none. */
+export function dropSample(job: Job): Job {
+  const steps = job.steps.map((step) =>
+    step.kind === 'sms' && step.ramp?.some(({ isAsked }) => isAsked) ? { ...step, ramp: undefined } : step,
+  );
+  return { ...job, steps };
 }

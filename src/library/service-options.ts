@@ -5,8 +5,7 @@ import type { Region } from '../domain/service-facts.js';
 import type { Timeouts } from '../job/job.js';
 import { defaultLimitsOfArea, type Limits, rowLimits, smsLimits } from '../job/limits.js';
 import { resolveService } from '../job/resolve-job.js';
-import { SUB_ACCOUNT_ID, tokenUser, writtenService } from '../job/schema/service.js';
-import { DOCUMENTED_ADDRESS } from '../job/service-address.js';
+import { DOCUMENTED_ADDRESS, SUB_ACCOUNT_ID, tokenUser, writtenService } from '../job/schema/service.js';
 import type { ServiceSecrets } from '../service/service-secrets.js';
 import { checkOptions, followSignal, refuseOptions, signalOption } from './check-options.js';
 

@@ -2,10 +2,9 @@ import { InternalError, UserError } from '../domain/errors.js';
 import type { Log } from '../ports/log.js';
 import type { FileFacts, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
-import { PathAppender } from '../storage/path-appender.js';
+import { KeySet, PathAppender } from '../storage/path-appender.js';
 import { splitLines } from '../storage/split-lines.js';
 import { decodeEventLine, EVENT_FORMAT, LINE_START, type StoredEvent } from './event-line.js';
-import { KeySet } from './key-set.js';
 
 export type EventFile = Awaited<ReturnType<typeof openEventFile>>;
 

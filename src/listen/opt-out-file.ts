@@ -3,9 +3,8 @@ import { InternalError, UserError } from '../domain/errors.js';
 import { decodeOptOut, encodeOptOut, OPT_OUT_HEADER, type OptOut, personOf } from '../domain/person.js';
 import type { AppendFile, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
-import { PathAppender } from '../storage/path-appender.js';
+import { KeySet, PathAppender } from '../storage/path-appender.js';
 import { splitLines } from '../storage/split-lines.js';
-import { KeySet } from './key-set.js';
 
 const LINE_BREAK = 0x0a;
 

@@ -6,7 +6,7 @@ import { isLeftOutCode, isWithheld } from '../domain/row-codes.js';
 import { bindWhere, type RowFilter } from '../filter/bind-where.js';
 import { numbersOf } from '../filter/compile-country-test.js';
 import { isRowStep, type Job } from '../job/job.js';
-import { dropSample } from '../job/stages.js';
+import { dropSample } from '../job/resolve-job.js';
 import type { RowRange } from '../journal/entry-format.js';
 import { addRow, RowRanges } from '../journal/row-status/row-ranges.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';

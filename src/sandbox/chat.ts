@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { type AreaEntry, defineRoute, type SandboxArea } from './area.js';
-import { someText } from './body-schema.js';
+import { type AreaEntry, defineRoute, type SandboxArea, someText } from './area.js';
 import type { ErrorForm } from './http-answer.js';
 
 /** A message that was posted. */

@@ -1,6 +1,14 @@
 import { z } from 'zod';
-import { type AreaEntry, defineRoute, type Fields, type SandboxArea } from './area.js';
-import { country, msisdn, numberAt, someText } from './body-schema.js';
+import {
+  type AreaEntry,
+  country,
+  defineRoute,
+  type Fields,
+  msisdn,
+  numberAt,
+  type SandboxArea,
+  someText,
+} from './area.js';
 import { ERROR_CODE } from './http-answer.js';
 
 /** A contact that was created, or merged into one that had one of its addresses. */

@@ -4,9 +4,8 @@ import type { Area } from '../domain/areas.js';
 import { isOnThisMachine } from '../domain/loopback.js';
 import type { Clock } from '../ports/clock.js';
 import type { AreaCall, Route, SandboxArea } from './area.js';
-import type { Keyring } from './check-credentials.js';
-import { deliver } from './faults/deliver.js';
-import { type AppliedFaults, type FaultSet, findRowFault } from './faults/fault.js';
+import { createRateCounter, type Keyring } from './check-credentials.js';
+import { type AppliedFaults, deliver, type FaultSet, findRowFault } from './faults/fault.js';
 import {
   answerJson,
   answerRefused,
@@ -17,7 +16,6 @@ import {
   type RefusedRequest,
 } from './http-answer.js';
 import type { Ledger } from './ledger/ledger.js';
-import { createRateCounter } from './rate-limit.js';
 import type { WebhookSender } from './webhook/sender.js';
 
 /** Room for 10,000 messages of ten parts each. */

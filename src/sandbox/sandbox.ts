@@ -1,19 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { UserError } from '../domain/errors.js';
 import { refuseAddress } from '../domain/loopback.js';
 import { type Clock, systemClock } from '../ports/clock.js';
 import { type Files, nodeFiles } from '../storage/files.js';
 import { createCampaignArea } from './campaign.js';
 import { createChatArea } from './chat.js';
-import { createKeyring, type SandboxAccount, TEST_CREDENTIALS } from './check-credentials.js';
+import {
+  createKeyring,
+  DOCUMENTED_RATE_LIMITS,
+  NO_RATE_LIMITS,
+  type RateLimits,
+  type SandboxAccount,
+  TEST_CREDENTIALS,
+} from './check-credentials.js';
 import { createContactsArea } from './contacts.js';
-import { addControl } from './control-api.js';
 import { type FaultInput, FaultSet } from './faults/fault.js';
 import { createGatewayArea } from './gateway/gateway.js';
-import { Ledger } from './ledger/ledger.js';
-import { createMemoryLog, openFileLog } from './ledger/line-log.js';
-import { DOCUMENTED_RATE_LIMITS, NO_RATE_LIMITS, type RateLimits } from './rate-limit.js';
-import { createSandboxServer, type RequestEntry } from './sandbox-server.js';
+import { answerRefused, CODED_ERRORS } from './http-answer.js';
+import { createMemoryLog, Ledger, openFileLog } from './ledger/ledger.js';
+import { createSandboxServer, parseControlBody, type RequestEntry, type SandboxParts } from './sandbox-server.js';
 import { createSmsArea } from './sms/sms.js';
 import { createVerificationArea } from './verification.js';
 import { WebhookSender } from './webhook/sender.js';
@@ -106,4 +113,56 @@ export async function startSandbox(options: SandboxOptions = {}) {
     await close();
     throw error;
   }
+}
+
+/** `/_sandbox/…`: controls the sandbox itself. Needs no key, has no faults, is not in the request log. */
+export function addControl(app: FastifyInstance, parts: SandboxParts): void {
+  const { clock, ledger, requests, faults, webhooks } = parts;
+
+  app.get('/_sandbox', async () => ({
+    accepted: ledger.counts,
+    requests: requests.length,
+    faults: faults.list().length,
+  }));
+
+  app.get('/_sandbox/ledger', (_, reply) => sendNdjson(reply, ledger.readPages()));
+  app.delete('/_sandbox/ledger', async (_, reply) => {
+    await ledger.clear();
+    return reply.code(204).send();
+  });
+
+  app.get('/_sandbox/requests', (_, reply) => sendNdjson(reply, [[...requests]]));
+  app.delete('/_sandbox/requests', (_, reply) => {
+    requests.length = 0;
+    return reply.code(204).send();
+  });
+
+  app.get('/_sandbox/faults', async () => faults.list());
+  app.post('/_sandbox/faults', (request, reply) => {
+    try {
+      faults.set(parseControlBody(request.body));
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      const refused = { status: 400, message: error.message };
+      return reply.code(400).send(answerRefused(refused, CODED_ERRORS, clock.now()).body);
+    }
+    return reply.send(faults.list());
+  });
+  app.delete('/_sandbox/faults', (_, reply) => {
+    faults.set([]);
+    return reply.code(204).send();
+  });
+
+  // How many POSTs came to what.
+  app.get('/_sandbox/webhooks', async () => webhooks.counts);
+}
+
+type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>;
+
+function sendNdjson(reply: FastifyReply, pages: Pages): FastifyReply {
+  return reply.type('application/x-ndjson').send(Readable.from(toNdjson(pages)));
+}
+
+async function* toNdjson(pages: Pages): AsyncGenerator<Buffer> {
+  for await (const page of pages) yield Buffer.from(page.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
 }

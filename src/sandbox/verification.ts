@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { type AreaEntry, defineRoute, type SandboxArea } from './area.js';
-import { type Codes, ENCODINGS, isTooLongSource, numberAt, someText } from './body-schema.js';
+import {
+  type AreaEntry,
+  type Codes,
+  defineRoute,
+  ENCODINGS,
+  isTooLongSource,
+  numberAt,
+  type SandboxArea,
+  someText,
+} from './area.js';
 import { ERROR_CODE, INVALID_MSISDN, type RefusedRequest } from './http-answer.js';
 
 /** A code that was sent by SMS, or a check that changed a session. The rest is the session as it stood from then on. */

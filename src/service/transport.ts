@@ -4,8 +4,7 @@ import type { StopFault } from '../domain/errors.js';
 import type { Timeouts } from '../job/job.js';
 import { startTimer } from '../ports/clock.js';
 import type { Answer, Response, TransportFailure } from './answer.js';
-import { Connector, OF_ANOTHER_HOST } from './connector.js';
-import { EARLY_ANSWER } from './continue-filter.js';
+import { Connector, EARLY_ANSWER, OF_ANOTHER_HOST } from './connector.js';
 import type { WireRequest } from './endpoint.js';
 
 /** One HTTP call, ready to go: its authentication is among the headers. */

@@ -15,7 +15,7 @@ import { formatTime } from '../domain/stated-time.js';
 import type { Job, RampStage } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { listChangedKeys } from '../job/match-steps.js';
-import { parseFirst, sampleFirst } from '../job/stages.js';
+import { parseFirst, sampleFirst } from '../job/resolve-job.js';
 import { readRunState } from '../journal/state-reader.js';
 import { areasOf } from '../kinds/kinds.js';
 import { watchCommand } from '../observe/watch-command.js';

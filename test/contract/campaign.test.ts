@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildCampaignBase, findPlatformFault } from '../../src/job/service-address.js';
+import { buildCampaignBase, findPlatformFault } from '../../src/job/schema/service.js';
 import { basic, changeCampaign, putCampaign, readCampaign, statusOf } from '../sandbox/campaign-and-chat.js';
 import { aClient } from '../sandbox/sandbox-client.js';
 import { expectAccepted, expectRefused } from './contract-fields.js';

@@ -32,14 +32,14 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an answer counts that came before its request was sent whole',
-    file: 'src/service/continue-filter.ts',
+    file: 'src/service/connector.ts',
     find: 'if (socket.writableLength === 0) return passed;',
     replace: 'if (socket.writableLength >= 0) return passed;',
     tests: ['test/service/surplus-answers.test.ts'],
   },
   {
     name: 'over TLS an answer that comes at once is taken for one before its request',
-    file: 'src/service/continue-filter.ts',
+    file: 'src/service/connector.ts',
     find: 'if (!isSecondLook && ',
     replace: 'if (isSecondLook && ',
     tests: ['test/service/surplus-answers.test.ts'],
@@ -96,7 +96,7 @@ class Agent extends Plain {
   },
   {
     name: 'the sandbox writes behind what a full disk left of a line',
-    file: 'src/sandbox/ledger/line-log.ts',
+    file: 'src/sandbox/ledger/ledger.ts',
     find: 'if (isTorn) await',
     replace: 'if (!isTorn && file.bytes < 0) await',
     tests: ['test/sandbox/ledger/disk.test.ts'],

@@ -95,7 +95,7 @@ export const SANDBOX_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'the chat takes six requests a second',
-    file: 'src/sandbox/rate-limit.ts',
+    file: 'src/sandbox/check-credentials.ts',
     find: 'perChatKey: 5 };',
     replace: 'perChatKey: 6 };',
     tests: ['test/contract/chat.test.ts'],

@@ -53,7 +53,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a fault answers with a page where the service has an error of its own',
-    file: 'src/sandbox/faults/deliver.ts',
+    file: 'src/sandbox/faults/fault.ts',
     find: 'if (form.statuses[status] !== undefined && !isOfProxy)',
     replace: 'if (form.statuses[status] === undefined && !isOfProxy)',
     tests: ['test/sandbox/faults/areas.test.ts'],

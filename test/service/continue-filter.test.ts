@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ContinueFilter } from '../../src/service/continue-filter.js';
+import { ContinueFilter } from '../../src/service/connector.js';
 import { aCall, aTransport } from './a-call.js';
 import { anAnswer, aRawServer } from './raw-server.js';
 

@@ -2,6 +2,7 @@ import { AREAS, type Area, type RowKind } from '../../src/domain/areas.js';
 import type { Route, SandboxArea } from '../../src/sandbox/area.js';
 import { createCampaignArea } from '../../src/sandbox/campaign.js';
 import { createChatArea } from '../../src/sandbox/chat.js';
+import { NO_RATE_LIMITS } from '../../src/sandbox/check-credentials.js';
 import { createContactsArea } from '../../src/sandbox/contacts.js';
 import { FaultSet } from '../../src/sandbox/faults/fault.js';
 import { createGatewayArea } from '../../src/sandbox/gateway/gateway.js';
@@ -13,7 +14,6 @@ import {
   type RefusedRequest,
 } from '../../src/sandbox/http-answer.js';
 import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
-import { NO_RATE_LIMITS } from '../../src/sandbox/rate-limit.js';
 import { createSmsArea } from '../../src/sandbox/sms/sms.js';
 import { createVerificationArea } from '../../src/sandbox/verification.js';
 import { type Arrived, EXAMPLES, type KeptRow } from '../kinds/examples.js';

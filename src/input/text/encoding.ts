@@ -1,4 +1,4 @@
-import { findEncodingName } from '../../job/encoding-name.js';
+import { findEncodingName } from '../../job/schema/values.js';
 import { refuse } from '../refusal.js';
 
 /** How the bytes of a file become text. */

@@ -5,23 +5,28 @@ import {
   defineRoute,
   type Fields,
   type Handled,
+  numberAt,
   type Route,
   type SandboxArea,
   type WrittenRoute,
 } from '../area.js';
-import { numberAt } from '../body-schema.js';
 import type { ErrorForm, RefusedRequest } from '../http-answer.js';
 import type { WebhookSender } from '../webhook/sender.js';
-import { CHECK, type Conversation, type ConversationRow, EVENT, type GatewayRow, QUEUES } from './conversation.js';
 import {
   agentMessageSchema,
+  CHECK,
+  type Conversation,
+  type ConversationRow,
   channelSchema,
   conversationSchema,
+  EVENT,
+  type GatewayRow,
   joinSchema,
   messageSchema,
+  QUEUES,
   updateSchema,
   webhookSchema,
-} from './gateway-bodies.js';
+} from './conversation.js';
 
 const BASE = '/chat-gateway/v1';
 const CONVERSATION = `${BASE}/conversations/:conversationId`;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isObject } from '../../domain/is-object.js';
-import type { AreaEntry } from '../area.js';
-import { absoluteUrl, type Codes, country, ENCODINGS } from '../body-schema.js';
+import { type AreaEntry, absoluteUrl, type Codes, country, ENCODINGS } from '../area.js';
 import { ERROR_CODE, INVALID_MSISDN } from '../http-answer.js';
 
 /** A message that was accepted. Text, source and encoding are what is in force after the template. */

@@ -1,7 +1,7 @@
 import { TextDecoder as OtherDecoder } from '@kayahr/text-encoding';
 import { describe, expect, it } from 'vitest';
 import { createDecoder } from '../../../src/input/text/decoder.js';
-import { findEncodingName } from '../../../src/job/encoding-name.js';
+import { findEncodingName } from '../../../src/job/schema/values.js';
 import { oneIn } from '../../one-in.js';
 
 const SINGLE_BYTE = [

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { buildPage, expandPage } from '../../../src/sandbox/ledger/ledger.js';
-import { createMemoryLog, openFileLog } from '../../../src/sandbox/ledger/line-log.js';
+import { buildPage, createMemoryLog, expandPage, openFileLog } from '../../../src/sandbox/ledger/ledger.js';
 import { aMemoryDisk } from '../../storage/a-memory-disk.js';
 
 const HEAD = { seq: 5, at: '2026-11-21T12:00:00.000Z', area: 'sms', request: 9 } as const;

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { measureText } from '../../../src/sandbox/sms/sms-text.js';
+import { measureText } from '../../../src/sandbox/sms/sms.js';
 
 const splitSms = createRequire(import.meta.url)('split-sms') as {
   split(text: string, options: { characterset: string }): { parts: unknown[]; characterSet: string };
