@@ -4,12 +4,12 @@ import { bePatient, createPatience } from '../cluster/patient-store.js';
 import { createSharedLane, ServerClock } from '../cluster/shared-lane.js';
 import type { LaneStore, Store } from '../cluster/store.js';
 import type { Job, JobService } from '../job/job.js';
-import { accountOf } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
+import { accountOf } from '../plan/format/run-record.js';
 import type { RunDeps } from '../run/run-deps.js';
 import type { Context } from './context.js';
 import type { Env } from './env.js';
-import { readAddress } from './read-secrets.js';
+import { readAddress } from './open-service.js';
 
 /** A database that several processes share. */
 export interface OpenCluster {

@@ -7,7 +7,7 @@ import { readRecords } from '../input/records.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlanAt } from '../plan/format/plan-file.js';
 import { describeExpected } from '../plan/reasons.js';
-import { findRefusal } from '../plan/reimport/own-outputs.js';
+import { findRefusal } from '../plan/reimport/reimported-rows.js';
 import { findRelated } from '../registry/report-campaign.js';
 import { createLineFormat, type OutputForm } from '../report/output-format.js';
 import { outputCells, outputColumns } from '../report/rows.js';

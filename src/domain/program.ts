@@ -7,6 +7,6 @@ export const PROGRAM = {
   version: typeof VOLLEY_VERSION === 'undefined' ? 'unknown' : VOLLEY_VERSION,
   /** Commit of its sources, with `+changes` where they were changed; `unknown` if they were built outside of a repository. */
   revision: typeof VOLLEY_REVISION === 'undefined' ? 'unknown' : VOLLEY_REVISION,
-  /** Each is specified in the module that writes it: plan-file.ts, packed-file.ts, entry-format.ts, memory-file.ts. */
+  /** Each is specified in the module that writes it: plan-file.ts, planned-files.ts, entry-format.ts, memory-file.ts. */
   formats: { plan: 1, journal: 1, memory: 1 },
 } as const;

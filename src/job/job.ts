@@ -94,7 +94,7 @@ export interface RampStage {
   readonly isAsked?: true;
   /** How long the run waits between the last outcome of the stage and its judgement. */
   readonly pauseMs?: number;
-  /** Shares in percent above which the next stage does not begin; see written-window.ts. */
+  /** Shares in percent above which the next stage does not begin; see written-timing.ts. */
   readonly stopAbove?: { readonly rejectedPercent: number; readonly undeliveredPercent?: number | undefined };
   readonly needReceiptsPercent?: number | undefined;
 }

@@ -18,7 +18,7 @@ import { createTransport, type Transport } from '../service/transport.js';
 import { countSegments } from '../template/segments.js';
 import { LaneStopped } from '../throttle/gate.js';
 import { createLane, type Lane } from '../throttle/lane.js';
-import { maskThrown, maskThrownBy } from './mask-thrown.js';
+import { maskThrown, maskThrownBy } from './check-options.js';
 import { readOptions, type ServiceOptions } from './service-options.js';
 
 /** The typed clients of the six areas. All calls of an area share one lane, which keeps to its limits. */

@@ -1,8 +1,8 @@
 import { InternalError, UserError } from '../domain/errors.js';
 import type { Log } from '../ports/log.js';
+import { KeySet, PathAppender } from '../storage/appended-file.js';
 import type { FileFacts, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
-import { KeySet, PathAppender } from '../storage/path-appender.js';
 import { splitLines } from '../storage/split-lines.js';
 import { decodeEventLine, EVENT_FORMAT, LINE_START, type StoredEvent } from './event-line.js';
 

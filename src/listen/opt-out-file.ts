@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
 import { decodeOptOut, encodeOptOut, OPT_OUT_HEADER, type OptOut, personOf } from '../domain/person.js';
+import { KeySet, PathAppender } from '../storage/appended-file.js';
 import type { AppendFile, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
-import { KeySet, PathAppender } from '../storage/path-appender.js';
 import { splitLines } from '../storage/split-lines.js';
 
 const LINE_BREAK = 0x0a;

@@ -1,7 +1,6 @@
 import type { Context } from '../command/context.js';
 import { type Failure, formatError } from '../command/failure.js';
-import { assertSafeEnvironment } from '../command/open-service.js';
-import { keepSecret } from '../command/read-secrets.js';
+import { assertSafeEnvironment, keepSecret } from '../command/open-service.js';
 import { UserError } from '../domain/errors.js';
 import { isOnThisMachine } from '../domain/loopback.js';
 import type { Job, SecretSource } from '../job/job.js';

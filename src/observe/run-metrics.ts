@@ -1,16 +1,17 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { WorkEvent } from '../cluster/work-on-run.js';
 import type { Context } from '../command/context.js';
 import { isRowKind } from '../domain/areas.js';
 import { sumOf } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import { readRunState } from '../journal/state-reader.js';
+import type { Listener } from '../listen/listener.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import { balanceOf } from '../report/row-balance.js';
 import { addBalances } from '../report/summary.js';
 import type { Progress } from '../run/run-deps.js';
-import { SendMetrics, setCounter } from './figures.js';
+import { Figures, SendMetrics, setCounter } from './figures.js';
 import { NOT_ITS_TURN } from './hook.js';
 import { type MetricsFlags, openOutlets } from './metrics-outlets.js';
 
@@ -199,4 +200,99 @@ export class RunMetrics extends SendMetrics {
 
 function hasRows({ kind }: { readonly kind: string }): boolean {
   return isRowKind(kind);
+}
+
+/** It asks the database every two seconds, and a call ends after half a minute at most, also where there is no answer. */
+const HANGS_AFTER_MS = 60_000;
+
+/** The figures of a worker. It works on one job at a time, and on others before and after. */
+export class WorkMetrics extends SendMetrics {
+  readonly #running = this.gauge('volley_worker_running');
+  readonly #leaseHeld = this.gauge('volley_worker_lease_held');
+  readonly #waits = this.gauge('volley_worker_waits_for_leader');
+  #lease: Extract<WorkEvent, { type: 'lease' }>['lease'] | undefined;
+
+  constructor() {
+    super();
+    this.#running.set(1);
+  }
+
+  /** Measures what a worker does, and brings it where the flags say. Refuses, with UserError 'bad-flag', a port that cannot be had. */
+  static async measure<T>(flags: MetricsFlags, context: Context, task: () => Promise<T>): Promise<T> {
+    const metrics = new WorkMetrics();
+    const { clock } = context.env;
+    let calledMs = clock.monotonicMs();
+    const isLive = () => clock.monotonicMs() - calledMs < HANGS_AFTER_MS;
+    const outlets = await openOutlets(flags, metrics, context, isLive);
+    outlets.begin();
+    context.watch((event) => {
+      if (event.type === 'database') calledMs = clock.monotonicMs();
+      return metrics.watch(event);
+    });
+    try {
+      return await task();
+    } finally {
+      metrics.close();
+      await outlets.finish();
+    }
+  }
+
+  override watch(event: WorkEvent): void {
+    if (event.type === 'lease') this.#lease = event.lease;
+    else if (event.type === 'idle') this.#waits.set(event.waits ? 1 : 0);
+    else if (event.type === 'step') {
+      this.#waits.set(0);
+      this.job = event.job;
+      this.begin(event.step, event.kind);
+    } else super.watch(event);
+  }
+
+  override close(): void {
+    super.close();
+    this.#lease = undefined;
+    this.#running.set(0);
+  }
+
+  protected override collect(): void {
+    super.collect();
+    this.#leaseHeld.set(this.#lease?.isFresh === true ? 1 : 0);
+  }
+}
+
+type Watched = Pick<Listener, 'counts' | 'failed'>;
+
+/** The figures of a listener; it accepts nothing until `watch` has it. */
+export class ListenMetrics extends Figures {
+  #watched: Pick<Listener, 'counts'> | undefined;
+  readonly #freeBytes: () => Promise<number | undefined>;
+  readonly #events = this.counter('volley_events_total', 'outcome');
+  readonly #accepting = this.gauge('volley_listener_accepting');
+  readonly #diskAvailable = this.gauge('volley_listener_disk_available_bytes');
+
+  constructor(freeBytes: () => Promise<number | undefined>) {
+    super();
+    this.#freeBytes = freeBytes;
+  }
+
+  /** `output`: the file of the events. Refuses, with UserError 'bad-flag', a port that cannot be had. */
+  static async serve(flags: MetricsFlags, output: string, context: Context) {
+    const metrics = new ListenMetrics(async () => context.env.freeBytes?.(dirname(output)));
+    const { finish: close } = await openOutlets(flags, metrics, context);
+    return { watch: (listener: Watched) => metrics.watch(listener), close };
+  }
+
+  watch(listener: Watched): void {
+    this.#watched = listener;
+    this.#accepting.set(1);
+    void listener.failed.then(() => this.#accepting.set(0));
+  }
+
+  protected async collect(): Promise<void> {
+    if (this.#watched === undefined) return;
+    const { written, duplicates, bad, refused, busy, dropped } = this.#watched.counts;
+    const outcomes = { written, duplicate: duplicates, bad, refused, busy, dropped };
+    for (const [outcome, count] of Object.entries(outcomes)) setCounter(this.#events, { outcome }, count);
+    const freeBytes = await this.#freeBytes().catch(() => undefined);
+    if (freeBytes !== undefined) this.#diskAvailable.set(freeBytes);
+  }
 }

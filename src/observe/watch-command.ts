@@ -52,7 +52,7 @@ export async function watchCommand(
 /** Measures a worker where the flags ask for it. */
 export async function measureWork<T>(flags: MetricsFlags, context: Context, task: () => Promise<T>): Promise<T> {
   if (!areAsked(flags)) return task();
-  const { WorkMetrics } = await import('./work-metrics.js');
+  const { WorkMetrics } = await import('./run-metrics.js');
   return WorkMetrics.measure(flags, context, task);
 }
 

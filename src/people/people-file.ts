@@ -21,7 +21,7 @@ export interface PeopleHead {
   /** Where it was when this was written. */
   readonly directory: string;
   readonly job: string;
-  /** As requests name it (account-of.ts). */
+  /** As requests name it (run-record.ts). */
   readonly account: string;
   /** `frequency.group` of the job; '' without one. */
   readonly group: string;

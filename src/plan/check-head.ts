@@ -11,7 +11,7 @@ import { ColumnBinding } from './columns/bind-columns.js';
 import { DraftedRows } from './format/drafted-row.js';
 import type { InputReader } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
-import { findRefusal } from './reimport/own-outputs.js';
+import { findRefusal } from './reimport/reimported-rows.js';
 
 export interface InputHead {
   /** It has no more rows than were looked at. */

@@ -4,12 +4,12 @@ import { isRowStep, type Step } from '../job/job.js';
 import { removeLeftovers } from '../storage/leftovers.js';
 import type { PlannedInput, PlannedStep } from './format/plan-file.js';
 import type { RowLine } from './format/row-line.js';
+import { assertTimes } from './guards.js';
+import { type MadePlan, type PlanHead, type PlanPlace, writeNewPlan } from './make-plan.js';
 import type { DigestedInput, PlanDeps } from './plan-deps.js';
 import { type PlanStepContext, planStep } from './plan-step.js';
 import { ProblemList } from './problems.js';
 import { digestSuppression } from './suppress/list-suppression.js';
-import { assertTimes } from './time-faults.js';
-import { type MadePlan, type PlanHead, type PlanPlace, writeNewPlan } from './write-new-plan.js';
 
 /** Rows that were planned before, by steps. */
 export interface RowsSource {

@@ -4,7 +4,7 @@ import type { RecordReader } from '../input/record-reader.js';
 import type { Input, RowStep } from '../job/job.js';
 import type { Files } from '../storage/files.js';
 import type { OpenPeople } from './had-lookup.js';
-import type { KnownLists } from './suppress/known-lists.js';
+import type { KnownLists } from './suppress/suppression-columns.js';
 
 /** How the planner reaches input files; `input/` offers it. Refusals are thrown as UserError 'bad-input'. */
 export interface InputReader {

@@ -15,17 +15,16 @@ import { ColumnBinding, joinColumns } from './columns/bind-columns.js';
 import { DraftedRows } from './format/drafted-row.js';
 import type { PlannedInput, PlannedStep } from './format/plan-file.js';
 import { StepWriter } from './format/step-writer.js';
+import { listClosed } from './guards.js';
 import type { HadLookup } from './had-lookup.js';
 import type { StepSelection } from './inputs/select-inputs.js';
 import type { DigestedInput, PlanDeps } from './plan-deps.js';
 import { createCostTally, type LoadedPrices, refuseMissing } from './prices/missing-prices.js';
 import type { ProblemList } from './problems.js';
-import { findRefusal } from './reimport/own-outputs.js';
-import { ReimportedRows, type RowOwners } from './reimport/reimported-rows.js';
+import { findRefusal, ReimportedRows, type RowOwners } from './reimport/reimported-rows.js';
 import { createStageChooser } from './stage-chooser.js';
 import { loadSuppression } from './suppress/suppression.js';
 import { RowOrdinals, Tally } from './tally.js';
-import { listClosed } from './time-faults.js';
 
 export interface PlanStepContext {
   readonly planId: string;

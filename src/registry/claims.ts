@@ -2,8 +2,8 @@ import { sumOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import { RowRanges } from '../journal/row-status/row-ranges.js';
 import { atAnyTime, type RowId } from '../kinds/ids.js';
-import { accountOfKind } from '../plan/format/account-of.js';
 import { type Plan, type RetryOf, totalOf } from '../plan/format/plan-file.js';
+import { accountOfKind } from '../plan/format/run-record.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
 
 /** What a plan takes of other runs, for good. Durable before the plan can begin. */
@@ -24,7 +24,7 @@ export interface PlanClaims {
 interface ClaimedRows {
   /** The kind of the step that claims them. */
   readonly kind: string;
-  /** The account of that step, as its requests name it (account-of.ts). */
+  /** The account of that step, as its requests name it (run-record.ts). */
   readonly account: string;
   /** The id of their file (`fileIdsOf`). */
   readonly from: string;

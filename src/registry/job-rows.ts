@@ -1,8 +1,8 @@
 import { remember } from '../domain/is-object.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { RowId } from '../kinds/ids.js';
-import { accountOfKind } from '../plan/format/account-of.js';
 import { digestOfRows, type Plan, type PlannedInput, type PlannedStep } from '../plan/format/plan-file.js';
+import { accountOfKind } from '../plan/format/run-record.js';
 import { fileIdsOf, type PlaceInPlan, RowPlaces } from '../plan/reimport/named-rows.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { decideByStates } from '../report/receipt.js';

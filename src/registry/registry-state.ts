@@ -1,9 +1,8 @@
 import { dirname } from 'node:path';
 import { type Problem, quoteWord, UserError } from '../domain/errors.js';
 import { remember } from '../domain/is-object.js';
-import { accountOfKind } from '../plan/format/account-of.js';
 import { digestsOf, type Plan } from '../plan/format/plan-file.js';
-import type { Act, RunBegun, RunRecord } from '../plan/format/run-record.js';
+import { type Act, accountOfKind, type RunBegun, type RunRecord } from '../plan/format/run-record.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
 import { listFileIds } from '../plan/reimport/named-rows.js';
 import { Claims } from './claims.js';

@@ -1,9 +1,8 @@
 import { basename, join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
-import { accountOfKind } from '../plan/format/account-of.js';
 import { digestPlanOf, JOURNAL_FILE, type Plan, type PlanAt } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
-import { type RunEnded, type RunRecord, writeRunFile } from '../plan/format/run-record.js';
+import { accountOfKind, type RunEnded, type RunRecord, writeRunFile } from '../plan/format/run-record.js';
 import type { Summary } from '../report/summary.js';
 import { type Files, syncFile } from '../storage/files.js';
 import { type Identity, identityOf } from '../storage/identity.js';

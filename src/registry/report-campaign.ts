@@ -5,7 +5,6 @@ import { readKept, remember } from '../domain/is-object.js';
 import { isRowStep } from '../job/job.js';
 import type { CurrentRowStatus } from '../journal/row-status/row-status-view.js';
 import { kindOf } from '../kinds/kinds.js';
-import { accountOfKind } from '../plan/format/account-of.js';
 import {
   type FunnelStage,
   JOURNAL_FILE,
@@ -17,6 +16,7 @@ import {
   readPlan,
 } from '../plan/format/plan-file.js';
 import type { RowLine } from '../plan/format/row-line.js';
+import { accountOfKind } from '../plan/format/run-record.js';
 import { fileIdsOf, type NamedRow, readNamedRows } from '../plan/reimport/named-rows.js';
 import { writeFromGrowing } from '../report/name-check.js';
 import { type CampaignRun, mergeSummaries } from '../report/page/other-runs.js';

@@ -16,10 +16,10 @@ import { JOURNAL_FILE, type PlanAt, type PlannedStep, type RetryOf } from '../pl
 import { countLeftOut, isLeftOut } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
+import type { MadePlan } from '../plan/make-plan.js';
 import { makeRetryPlan } from '../plan/make-retry-plan.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { type IsAsked, type NamedRow, readNamedRows } from '../plan/reimport/named-rows.js';
-import type { MadePlan } from '../plan/write-new-plan.js';
 import { listClaimed, listFilesOf } from '../registry/claim-rows.js';
 import type { JobRows } from '../registry/job-rows.js';
 import { Twins } from '../registry/twins.js';

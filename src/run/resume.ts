@@ -4,8 +4,8 @@ import type { Job, Step } from '../job/job.js';
 import { matchSteps } from '../job/match-steps.js';
 import type { RunState } from '../journal/replay.js';
 import { areasOf } from '../kinds/kinds.js';
-import { accountOf } from '../plan/format/account-of.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import { accountOf } from '../plan/format/run-record.js';
 import type { Files } from '../storage/files.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { Context } from '../command/context.js';
 import { namePerson } from '../command/env.js';
-import { readAddress } from '../command/read-secrets.js';
+import { readAddress } from '../command/open-service.js';
 import { openRunDirectory } from '../command/run-directory.js';
 import { formatNextStep, type Screen, showCommand, showPath } from '../command/screen.js';
 import { type HeldRun, withRun } from '../command/with-job.js';

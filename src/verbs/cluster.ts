@@ -4,7 +4,7 @@ import { dropNamedRun } from '../cluster/postgres/drop-run.js';
 import { type ClusterStatus, readClusterStatus } from '../cluster/postgres/read-status.js';
 import { checkSchema, grantStatements, initSchema } from '../cluster/postgres/schema/database-schema.js';
 import type { Context, Result } from '../command/context.js';
-import { readAddress } from '../command/read-secrets.js';
+import { readAddress } from '../command/open-service.js';
 import { escapeText } from '../command/screen.js';
 import { countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';

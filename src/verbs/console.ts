@@ -11,7 +11,7 @@ import type { Printed, ShortCommand } from '../console/commands.js';
 import { startConsole } from '../console/server.js';
 import { ROLES, Team, type User } from '../console/team.js';
 import { InternalError, UserError } from '../domain/errors.js';
-import { KnownLists } from '../plan/suppress/known-lists.js';
+import { KnownLists } from '../plan/suppress/suppression-columns.js';
 import { defineVerb, json, port, readAs, text, yes } from './verb.js';
 
 const LOOPBACK = '127.0.0.1';

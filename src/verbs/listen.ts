@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Context } from '../command/context.js';
 import { lockDepsOf } from '../command/env.js';
-import { keepSecret } from '../command/read-secrets.js';
+import { keepSecret } from '../command/open-service.js';
 import { RunsBelow } from '../command/run-directory.js';
 import { escapeText } from '../command/screen.js';
 import { endOnSignal } from '../command/signals.js';
@@ -123,7 +123,7 @@ export const listen = defineVerb({
 });
 
 async function openMetrics(flags: MetricsFlags, output: string, context: Context) {
-  const { ListenMetrics } = await import('../observe/listen-metrics.js');
+  const { ListenMetrics } = await import('../observe/run-metrics.js');
   return ListenMetrics.serve(flags, output, context);
 }
 

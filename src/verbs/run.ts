@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { confirmSending, type GivenAnswer } from '../command/confirm-sending.js';
+import { assertMaySend, confirmSending, type GivenAnswer } from '../command/confirm-sending.js';
 import type { Context, Result } from '../command/context.js';
 import { namePerson } from '../command/env.js';
-import { assertMaySend } from '../command/may-send.js';
 import { chooseDay, planNewInput } from '../command/plan-input.js';
 import { placeError } from '../command/runner.js';
 import { type SendingJob, withSending } from '../command/send-job.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readSecret } from '../../src/command/read-secrets.js';
+import { readSecret } from '../../src/command/open-service.js';
 import type { SecretSource } from '../../src/job/job.js';
 
 const WHAT = 'the API key of sms';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readSecret } from '../../src/command/read-secrets.js';
+import { readSecret } from '../../src/command/open-service.js';
 import { parseJob } from '../../src/job/load.js';
 import { DEFAULT_READ_LIMITS } from '../../src/job/schema/written-input.js';
 import { aDirectory, aFile, anInput, readRefused, readWhole } from '../input/builders.js';

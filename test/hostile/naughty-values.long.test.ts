@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readSecret } from '../../src/command/read-secrets.js';
+import { readSecret } from '../../src/command/open-service.js';
 import { UserError } from '../../src/domain/errors.js';
 import { ENDPOINTS } from '../../src/domain/service-facts.js';
 import { parseJob } from '../../src/job/load.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readEventFile } from '../../src/listen/event-file.js';
-import { KeySet } from '../../src/storage/path-appender.js';
+import { KeySet } from '../../src/storage/appended-file.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { OUTPUT } from './a-listener.js';
 import { aGatewayEvent, anEventLine } from './events.js';

@@ -1,9 +1,7 @@
 import type { Registry } from 'prom-client';
 import { nodeEnv } from '../../src/command/env.js';
 import { SendMetrics } from '../../src/observe/figures.js';
-import { ListenMetrics } from '../../src/observe/listen-metrics.js';
-import { RunMetrics } from '../../src/observe/run-metrics.js';
-import { WorkMetrics } from '../../src/observe/work-metrics.js';
+import { ListenMetrics, RunMetrics, WorkMetrics } from '../../src/observe/run-metrics.js';
 
 interface MetricFacts {
   readonly type: string;

@@ -62,7 +62,7 @@ export const JOB_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'the name of the environment variable is sent as the key',
-    file: 'src/command/read-secrets.ts',
+    file: 'src/command/open-service.ts',
     find: '? env[source.env] :',
     replace: '? source.env :',
     tests: ['test/command/read-secrets.test.ts'],

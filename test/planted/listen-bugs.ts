@@ -25,7 +25,7 @@ export const LISTEN_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a STOP is acknowledged whose line went to a file that was replaced',
-    file: 'src/storage/path-appender.ts',
+    file: 'src/storage/appended-file.ts',
     find: 'found.inode === inode && found.bytes >= bytes',
     replace: 'found.inode !== inode || found.bytes >= bytes',
     tests: ['test/listen/opt-outs.test.ts'],

@@ -43,7 +43,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a corrected name of the account, which is not sent, is another account',
-    file: 'src/plan/format/account-of.ts',
+    file: 'src/plan/format/run-record.ts',
     find: '    sms: subAccountId,',
     replace: '    sms: account + subAccountId,',
     tests: ['test/e2e/sent-once.test.ts'],
@@ -286,7 +286,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'apply does not ask for a test',
-    file: 'src/command/may-send.ts',
+    file: 'src/command/confirm-sending.ts',
     find: '  await assertReleased(files, to, state);\n',
     replace: '',
     tests: ['test/e2e/own-numbers.long.test.ts'],

@@ -285,7 +285,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an event is acknowledged before it is durable',
-    file: 'src/storage/path-appender.ts',
+    file: 'src/storage/appended-file.ts',
     find: '      await file.sync();\n',
     replace: '',
     tests: ['test/listen/durability.test.ts'],

@@ -1,5 +1,4 @@
-import { accountOfKind } from '../../src/plan/format/account-of.js';
-import type { RunBegun } from '../../src/plan/format/run-record.js';
+import { accountOfKind, type RunBegun } from '../../src/plan/format/run-record.js';
 import { readSealed } from '../../src/plan/format/sealed-json.js';
 import type { PlanClaims } from '../../src/registry/claims.js';
 import type { MemoryDocument } from '../../src/registry/memory-file.js';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { PLAIN_SCREEN } from '../../src/command/screen.js';
+import { describeProgress } from '../../src/console/reading.js';
 import { DAYS, type Window } from '../../src/hours/window.js';
 import { RunState } from '../../src/journal/replay.js';
 import type { Plan } from '../../src/plan/format/plan-file.js';
 import { formatPlan as formatPlanAt, summarizePlan } from '../../src/texts/plan-text.js';
-import { describeProgress } from '../../src/texts/run-progress.js';
 import { aContactsStep, aCsvOf, aNumber, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
 
 const NOW_MS = Date.parse('2026-11-22T12:00:00Z');

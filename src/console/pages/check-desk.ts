@@ -5,7 +5,7 @@ import { formatZoned } from '../../domain/stated-time.js';
 import { foldPerson } from '../../job/schema/approvers.js';
 import { normalizeNumber, splitNumbers } from '../../normalize/number/number.js';
 import { type Plan, totalOf } from '../../plan/format/plan-file.js';
-import { findNight } from '../../plan/time-faults.js';
+import { findNight } from '../../plan/guards.js';
 import { listApproveFlags } from '../../registry/approvals.js';
 import { describeHad, listProblems } from '../../report/account.js';
 import { renderShare } from '../../report/page/charts.js';

@@ -25,7 +25,7 @@ import {
   webAddress,
 } from './values.js';
 import { expected, whenSound, withHint } from './words.js';
-import { writtenWindow } from './written-window.js';
+import { writtenWindow } from './written-timing.js';
 
 /** The schema of each kind. */
 export const stepSchemas = {

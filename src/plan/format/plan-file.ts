@@ -24,7 +24,7 @@ import { planDamaged, readSealed, sealJson, sha256Of } from './sealed-json.js';
  *                           one of another run has its id there (kinds/ids.ts) as one more element, save where it is skipped for another reason than `where`. In the order of the input, but for planned rows
  *                           with hours or stages: these stand where their requests do
  *
- * Length and SHA-256 of both stand in plan.json. Where there is a plan.json, all of the plan is written and synced; then nothing of it changes, but the last two are packed (packed-file.ts)
+ * Length and SHA-256 of both stand in plan.json. Where there is a plan.json, all of the plan is written and synced; then nothing of it changes, but the last two are packed (planned-files.ts)
  * once their run is finished.
  */
 export const PLAN_FORMAT: number = PROGRAM.formats.plan;

@@ -1,8 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Files } from '../../storage/files.js';
-import { PACKING, PIECE_BYTES, packedFile } from './packed-file.js';
 import { type FileDigest, type PlanAt, type PlannedStep, requestsFile, rowsFile } from './plan-file.js';
-import { openPacked, readPlanned } from './planned-files.js';
+import { openPacked, PACKING, PIECE_BYTES, packedFile, readPlanned } from './planned-files.js';
 
 /** Smaller files stay as they are: people can read them, and they take little room. */
 const PACK_FROM_BYTES = 1 << 20;

@@ -7,7 +7,7 @@ import type { Condition } from '../../job/schema/written-where.js';
 import { planIdOf } from '../../kinds/ids.js';
 import { areasOf } from '../../kinds/kinds.js';
 import { boundBatch } from '../../kinds/sms/sms.js';
-import { accountOf } from '../format/account-of.js';
+import { accountOf } from '../format/run-record.js';
 import { type DigestedInput, digestFile, nameInput, type PlanDeps, STANDARD_INPUT } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
 import { digestSuppression, type SuppressionFile } from '../suppress/list-suppression.js';

@@ -4,15 +4,15 @@ import { DESTINATION_COLUMN } from '../../domain/output-columns.js';
 import { isRowStep, type Job, type SmsStep } from '../../job/job.js';
 import { planIdOf } from '../../kinds/ids.js';
 import { maskNumber } from '../../normalize/mask.js';
-import { accountOf } from '../format/account-of.js';
 import type { TestOf } from '../format/plan-file.js';
 import type { RowLine } from '../format/row-line.js';
+import { accountOf } from '../format/run-record.js';
+import type { MadePlan, PlanPlace } from '../make-plan.js';
 import { makeRetryPlan, type RowsSource } from '../make-retry-plan.js';
 import type { PlanDeps } from '../plan-deps.js';
 import { ProblemList } from '../problems.js';
 import { digestSuppression } from '../suppress/list-suppression.js';
 import { loadSuppression } from '../suppress/suppression.js';
-import type { MadePlan, PlanPlace } from '../write-new-plan.js';
 
 const TEST_ID_FORMAT = 1;
 

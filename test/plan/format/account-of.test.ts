@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AREAS } from '../../../src/domain/areas.js';
 import type { JobService, RowStep } from '../../../src/job/job.js';
 import { kindOf } from '../../../src/kinds/kinds.js';
-import { accountOf, accountOfKind } from '../../../src/plan/format/account-of.js';
+import { accountOf, accountOfKind } from '../../../src/plan/format/run-record.js';
 import { aService } from '../a-plan.js';
 
 const SERVICE = aService();

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openUnpacked, PACKING, PIECE_BYTES } from '../../../src/plan/format/packed-file.js';
+import { openUnpacked, PACKING, PIECE_BYTES } from '../../../src/plan/format/planned-files.js';
 import { createRandom } from '../../../src/sandbox/random.js';
 import type { ReadFile } from '../../../src/storage/files.js';
 import { runsOf } from '../../one-in.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ROW_KINDS, type RowKind } from '../../../src/domain/areas.js';
 import { isOwnHeader, listOwnColumns, PLACE_COLUMNS, readNames } from '../../../src/domain/output-columns.js';
 import { kindOf } from '../../../src/kinds/kinds.js';
-import { findRefusal } from '../../../src/plan/reimport/own-outputs.js';
+import { findRefusal } from '../../../src/plan/reimport/reimported-rows.js';
 import { LISTED_OUTPUTS, type Output, outputColumns } from '../../../src/report/rows.js';
 
 const KINDS = Object.keys(ROW_KINDS) as RowKind[];

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { KnownLists } from '../../../src/plan/suppress/known-lists.js';
-import { createColumn } from '../../../src/plan/suppress/suppression-columns.js';
+import { createColumn, KnownLists } from '../../../src/plan/suppress/suppression-columns.js';
 
 const aList = (numbers: number) => [createColumn('mobile', new Array<number>(numbers).fill(1))];
 

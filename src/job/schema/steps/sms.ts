@@ -6,7 +6,7 @@ import { smsLimits } from '../../limits.js';
 import { columnName, count, duplicates, instant, senderId, switchedOff } from '../values.js';
 import { describeTemplateFault, expected, rule, type ValueFault, whenSound } from '../words.js';
 import { writtenInput, writtenSuppression } from '../written-input.js';
-import { writtenRamp, writtenWindow } from '../written-window.js';
+import { writtenRamp, writtenWindow } from '../written-timing.js';
 
 export const smsTemplate = z
   .strictObject({
