@@ -1,8 +1,7 @@
 import type { Limits } from '../job/limits.js';
 import type { Clock } from '../ports/clock.js';
-import { LaneStopped, type PreSendCheck } from '../throttle/gate.js';
+import { LaneSlots, LaneStopped, type PreSendCheck } from '../throttle/gate.js';
 import type { Lane, PassGate } from '../throttle/lane.js';
-import { LaneSlots } from '../throttle/lane-slots.js';
 import { type Cost, leastShareOf, Rate } from '../throttle/rate.js';
 import { type LaneReach, LaneWatch } from './lane-watch.js';
 import type { BookedTurns, LaneStore, TurnsAsked } from './store.js';

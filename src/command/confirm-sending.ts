@@ -3,7 +3,7 @@ import type { Guards, Job } from '../job/job.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { type PastRun, readHistory } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
-import { readRunRows } from '../report/read-run-rows.js';
+import { readRunRows } from '../report/run-rows.js';
 import { assertOwned } from '../retry/assert-owned.js';
 import { assertReleased } from '../run/checks-before.js';
 import { assertInputsUnchanged } from '../run/resume.js';

@@ -78,9 +78,9 @@ export const nodeEnv: Env = {
   loadReader: async () => {
     const [{ listInputs }, { digestInput }, { digestContent }, { readRecordsAhead: readRecords }] = await Promise.all([
       import('../input/inputs.js'),
-      import('../input/digest-input.js'),
       import('../input/text/byte-source.js'),
-      import('../input/records.js'),
+      import('../input/text/byte-source.js'),
+      import('../input/read-heads.js'),
     ]);
     return { listInputs, digestInput, digestContent, readRecords };
   },

@@ -137,7 +137,7 @@ export async function createPlanDeps(
   { env: { files, owner, clock, loadReader }, log, terminal, stop, emit }: Context,
   onProgress: PlanDeps['onProgress'] = () => {},
 ): Promise<PlanDeps> {
-  const [reader, { spoolInput }] = await Promise.all([loadReader(), import('../input/spool.js')]);
+  const [reader, { spoolInput }] = await Promise.all([loadReader(), import('../input/text/byte-source.js')]);
   return {
     files,
     openPeople: createOpenPeople(files, { nowMs: () => clock.now(), onNotice: (notice) => log.warn(notice) }),

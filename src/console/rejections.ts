@@ -3,7 +3,7 @@ import { UserError } from '../domain/errors.js';
 import { readKept, remember } from '../domain/is-object.js';
 import type { Cell } from '../domain/row.js';
 import { listInputs } from '../input/inputs.js';
-import { readRecords } from '../input/records.js';
+import { readRecords } from '../input/read-heads.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlanAt } from '../plan/format/plan-file.js';
 import { describeExpected } from '../plan/reasons.js';

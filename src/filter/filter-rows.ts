@@ -1,5 +1,4 @@
-import type { Window } from '../hours/window.js';
-import { findGroup } from '../hours/zone-groups.js';
+import { findGroup, type Window } from '../hours/window.js';
 import type { RowStep } from '../job/job.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { DraftRow, RowRefusal } from '../kinds/step-kind.js';

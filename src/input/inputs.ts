@@ -1,9 +1,9 @@
+import { type Dirent, stat as look, lstat, readdir, realpath, type Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import { basename, relative, sep } from 'node:path';
-import { isDynamicPattern } from 'tinyglobby';
+import { basename, join, relative, sep } from 'node:path';
+import { type GlobOptions, glob, isDynamicPattern } from 'tinyglobby';
 import type { Problem } from '../domain/errors.js';
 import type { Input } from '../job/job.js';
-import { searchPattern } from './glob.js';
 import { describeDiskError, refuseAll } from './refusal.js';
 
 export interface InputFile {
@@ -120,4 +120,66 @@ async function findFault(path: string): Promise<string | undefined> {
 export function formatByName(path: string): InputFile['format'] {
   if (/\.xls[xm]$/i.test(path)) return 'xlsx';
   return /\.(ndjson|jsonl?)(\.gz)?$/i.test(path) ? 'ndjson' : 'csv';
+}
+
+/**
+ * Absolute paths that match an absolute glob pattern, sorted, without directories. Broken links and pipes are
+ * included, so that they are refused and not skipped; `unlisted` are directories that could not be searched.
+ */
+export async function searchPattern(
+  pattern: string,
+): Promise<{ paths: string[]; unlisted: { path: string; error: unknown }[] }> {
+  const unlisted: { path: string; error: unknown }[] = [];
+  const { root, rest } = await splitPattern(pattern);
+  const paths = await glob([rest], {
+    cwd: root,
+    absolute: true,
+    expandDirectories: false,
+    fs: attentiveFs((path, error) => unlisted.push({ path, error })),
+  });
+  return { paths: paths.sort(), unlisted };
+}
+
+/** An existing directory is taken by its name, even when the name holds pattern characters. */
+async function splitPattern(pattern: string): Promise<{ root: string; rest: string }> {
+  const segments = pattern.split('/');
+  let root = '/';
+  let taken = 1;
+  while (taken < segments.length - 1) {
+    const next = join(root, segments[taken] ?? '');
+    if (!(await isDirectory(next))) break;
+    root = next;
+    taken += 1;
+  }
+  return { root, rest: segments.slice(taken).join('/') };
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+type GlobFs = NonNullable<GlobOptions['fs']>;
+type Callback<T> = (error: NodeJS.ErrnoException | null, value: T) => void;
+
+/** The globbing library silently omits what it cannot list, follow or stat; this file system reports it. */
+function attentiveFs(onUnlisted: (path: string, error: unknown) => void): GlobFs {
+  const list = (path: string, options: { withFileTypes: true }, callback: Callback<Dirent[]>) =>
+    readdir(path, options, (error, entries) => {
+      if (error !== null) onUnlisted(path, error);
+      callback(error, entries?.map(countAsFile));
+    });
+  const follow = (path: string, callback: Callback<string>) =>
+    realpath(path, (error, target) => callback(null, error === null ? target : path));
+  const inspect = (path: string, callback: Callback<Stats>) =>
+    look(path, (error, found) => (error === null ? callback(null, found) : lstat(path, callback)));
+  return { readdir: list, realpath: follow, stat: inspect } as unknown as GlobFs;
+}
+
+function countAsFile(entry: Dirent): Dirent {
+  if (!entry.isDirectory() && !entry.isSymbolicLink()) entry.isFile = () => true;
+  return entry;
 }

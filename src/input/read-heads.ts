@@ -1,16 +1,20 @@
+import { statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { Cell } from '../domain/row.js';
 import { isOptOutFile } from '../guess/guess-consent.js';
 import { joinSamples, type SampledFile, type SampledRows } from '../guess/sampled-rows.js';
-import type { Input } from '../job/job.js';
+import type { Input, RowStep } from '../job/job.js';
 import { DEFAULT_READ_LIMITS } from '../job/schema/written-input.js';
 import { isPlausibleEmail } from '../normalize/contact.js';
 import type { Files } from '../storage/files.js';
+import { CsvReader } from './csv/csv-reader.js';
+import { canReadInThread, ThreadedCsvReader } from './fast/threaded-csv.js';
 import { formatByName, type InputFile, isOpenMark, listInputs } from './inputs.js';
-import { readBatches } from './record-reader.js';
-import { readRecords } from './records.js';
-import { guessEncoding } from './text/guess-encoding.js';
+import { NdjsonReader } from './ndjson/ndjson-reader.js';
+import { type RecordReader, readBatches } from './record-reader.js';
+import { guessEncoding } from './text/encoding.js';
+import { XlsxReader } from './xlsx/xlsx-reader.js';
 
 /** Rows that are looked at, of all files together. */
 const MOST_ROWS = 5000;
@@ -207,4 +211,30 @@ function readKind(name: string): 'a number' | 'an e-mail address' | undefined {
   const digits = name.replace(/E\+?\d+$/i, '');
   if (!/\p{L}/u.test(digits) && (name.match(/\d/g)?.length ?? 0) >= LEAST_DIGITS) return 'a number';
   return isPlausibleEmail(name.trim()) ? 'an e-mail address' : undefined;
+}
+
+/** A reader over one file, in the format that the job states or else its name says; nothing of its content is read before `open`. */
+export function readRecords(file: InputFile, input: Input): RecordReader {
+  switch (formatOf(file, input)) {
+    case 'csv':
+      return new CsvReader(file, input);
+    case 'ndjson':
+      return new NdjsonReader(file, input);
+    case 'xlsx':
+      return new XlsxReader(file, input);
+  }
+}
+
+function formatOf(file: InputFile, input: Input): InputFile['format'] {
+  return input.format ?? file.format;
+}
+
+/** A smaller file is read before a thread has started. */
+const THREAD_BYTES = 4 * 1024 * 1024;
+
+/** Like `readRecords`, but a thread of its own reads a large CSV ahead of the consumer, and drafts its rows for a step. */
+export function readRecordsAhead(file: InputFile, input: Input, step?: RowStep): RecordReader {
+  const isLarge = (statSync(file.path, { throwIfNoEntry: false })?.size ?? 0) >= THREAD_BYTES;
+  const isAhead = isLarge && formatOf(file, input) === 'csv' && canReadInThread();
+  return isAhead ? new ThreadedCsvReader(file, input, step) : readRecords(file, input);
 }

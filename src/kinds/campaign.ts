@@ -4,8 +4,8 @@ import type { Verdict } from '../domain/row.js';
 import type { CampaignTarget } from '../domain/service-facts.js';
 import type { CampaignStep, Job } from '../job/job.js';
 import { type Campaign, changeCampaign, planChange, readCampaign } from '../service/areas/campaign.js';
-import type { ActionContext, ActionKind, EarlierAction } from './action-kind.js';
 import { inDoubt, refuseAction } from './outcomes.js';
+import type { ActionContext, ActionKind, EarlierAction } from './step-kind.js';
 
 /** Reads, and where the job says so changes, the status of a campaign: a dialer that pauses while the job sends. */
 export const campaignKind: ActionKind<CampaignStep> = {

@@ -8,7 +8,7 @@ import { CHAT_FIGURES, type ChatFigure } from '../job/schema/steps/chat.js';
 import { Columns } from '../normalize/columns.js';
 import { postMessage } from '../service/areas/chat.js';
 import { parseTemplate } from '../template/parse.js';
-import type { ActionContext, ActionKind, RunFigures } from './action-kind.js';
+import type { ActionContext, ActionKind, RunFigures } from './step-kind.js';
 
 /** Posts a message with the run's figures to a chat room. A failed post is reported, and stops nothing. */
 export const chatKind: ActionKind<ChatStep> = {

@@ -1,12 +1,11 @@
 import { type ActionStepKind, type Area, KINDS, type RowKind } from '../domain/areas.js';
 import type { ActionStep, RowStep, Step } from '../job/job.js';
-import type { ActionKind } from './action-kind.js';
 import { campaignKind } from './campaign.js';
 import { chatKind } from './chat.js';
 import { contactsKind } from './contacts/contacts.js';
 import { conversationsKind } from './conversations/conversations.js';
 import { smsKind } from './sms/sms.js';
-import type { StepKind } from './step-kind.js';
+import type { ActionKind, StepKind } from './step-kind.js';
 import { verificationCheckKind } from './verification/verification-check.js';
 import { verificationStartKind } from './verification/verification-start.js';
 

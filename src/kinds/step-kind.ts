@@ -1,12 +1,13 @@
 import type { Area } from '../domain/areas.js';
 import type { ByteCells } from '../domain/bytes/row-block.js';
 import type { TextBuffer } from '../domain/bytes/text-buffer.js';
-import type { Rejection, RowOutcomes, Skip, Verdict } from '../domain/row.js';
-import type { RowStep, ServiceAddresses } from '../job/job.js';
+import type { Balance, Rejection, RowOutcomes, Skip, Verdict } from '../domain/row.js';
+import type { ActionStep, RowStep, ServiceAddresses } from '../job/job.js';
 import type { Columns } from '../normalize/columns.js';
 import type { PricedAs } from '../prices/price-list.js';
 import type { Response } from '../service/answer.js';
 import type { CallService, WireRequest } from '../service/endpoint.js';
+import { inDoubt } from './outcomes.js';
 import type { TimeFault } from './schedule.js';
 import type { SeenText } from './sms/sms-texts.js';
 
@@ -165,7 +166,7 @@ export interface RowDraft {
   readonly forcesUcs2?: string | undefined;
   /** Characters that were replaced in the text, each once; absent where none was. */
   readonly replaced?: string | undefined;
-  /** Its group where not all rows have the same hours (hours/zone-groups.ts): rows of different ones share no request. */
+  /** Its group where not all rows have the same hours (hours/window.ts): rows of different ones share no request. */
   readonly hours?: string;
 }
 
@@ -209,4 +210,100 @@ export interface Preview {
 
 export function reject(rejection: Rejection): RowRefusal {
   return { kind: 'rejected', rejection };
+}
+
+/** A kind with one row a request, whose fragment is the body. */
+interface OneRowKind<S extends RowStep> extends Omit<StepKind<S>, 'createPlanner' | 'splitBody' | 'readOutcomes'> {
+  readonly preview: RowPlanner['preview'];
+  /** What an answer must have to be read: `a contact's id`. */
+  readonly answersWith: string;
+  /** Reads a 2xx answer to `body`; undefined where it does not have that, and the row is in doubt. */
+  readAnswer(response: Response, body: Buffer, part: RequestPart): RowOutcomes | undefined;
+}
+
+export function oneRowKind<S extends RowStep>(kind: OneRowKind<S>): StepKind<S> {
+  const { preview, answersWith, readAnswer, ...rest } = kind;
+  return {
+    ...rest,
+    createPlanner: () => ({
+      rowsPerRequest: 1,
+      segmentsPerRequest: Number.POSITIVE_INFINITY,
+      openBody: () => '',
+      closeBody: '',
+      preview,
+    }),
+    splitBody: (body) => body,
+    readOutcomes: (response, part, body) =>
+      readAnswer(response, body, part) ??
+      oneRow(inDoubt('unreadable-answer', `HTTP ${response.status} without ${answersWith}`)),
+  };
+}
+
+/** What became of the row, and the ids that the service gave it. */
+export function oneRow(verdict: Verdict, ...ids: readonly string[]): RowOutcomes {
+  return { verdicts: [verdict], rows: [[0, ...ids]], shared: [] };
+}
+
+/** E.164 as a body has it; undefined where it has none. */
+export function readNumberOf(e164: string | undefined): number | undefined {
+  return e164 === undefined ? undefined : Number(e164);
+}
+
+/** The draft of a row that is a request of its own, and no message. */
+export function draftRequest(
+  text: TextBuffer,
+  body: object,
+  { facts = [], number, country }: Pick<RowDraft, 'number' | 'country'> & { facts?: readonly string[] },
+): RowDraft {
+  text.append(JSON.stringify(body));
+  const factsAt = text.length;
+  text.append(facts.map((fact) => JSON.stringify(fact)).join());
+  return { number, country, factsAt };
+}
+
+/** The interface of a kind of step without rows. Pure: it reaches the service through `call` alone. */
+export interface ActionKind<S extends ActionStep = ActionStep> {
+  readonly area: Area;
+  /** Later steps rely on its effect: a refusal stops the run, and it is repeated when a run resumes. */
+  readonly isEssential: boolean;
+  /** Whether it should run, given the run's state and the outcomes of earlier action steps. */
+  isDue(step: S, figures: RunFigures, earlier: readonly EarlierAction[]): boolean;
+  /** What it does, for a person who looks at the plan. */
+  describe(step: S): { readonly to: string; readonly text: string };
+  /**
+   * Performs the action. Awaits `begin` right before it changes anything: what was begun and has no outcome may have
+   * been done. Throws the ServiceErrors of `call`; the applier turns them into verdicts.
+   */
+  perform(step: S, context: ActionContext): Promise<Verdict>;
+}
+
+/** A step without rows that stands before another in the job. */
+export interface EarlierAction {
+  readonly step: ActionStep;
+  /** The verdict of its last turn in this run; undefined if it had none. */
+  readonly verdict: Verdict | undefined;
+}
+
+export interface ActionContext {
+  /** Every failure is a ServiceError, also when the run ends before the call's turn (`unavailable`). */
+  readonly call: CallService;
+  readonly figures: RunFigures;
+  /** This step was begun before in this run, and may have made its change. */
+  readonly wasBegun: boolean;
+  readonly begin: () => Promise<void>;
+  readonly sleep: (delayMs: number) => Promise<void>;
+}
+
+/** The state of a run at an action. */
+export interface RunFigures {
+  readonly job: string;
+  readonly plan: string;
+  readonly directory: string;
+  /** Why the run has stopped; undefined while nothing has stopped it. */
+  readonly stop: { readonly reason: string; readonly detail: string } | undefined;
+  readonly startedAtMs: number;
+  readonly nowMs: number;
+  readonly balance: Balance;
+  /** The exit code if the run ended now. */
+  readonly exitCode: number;
 }

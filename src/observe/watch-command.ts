@@ -23,7 +23,7 @@ export async function watchCommand(
   let isOfAnother = false;
   /** What its runs came to, and at last the plan that a guard refused. */
   const summaries: Summary[] = [];
-  const metrics = areAsked(flags) ? await (await import('./run-metrics.js')).openRunMetrics(flags, context) : undefined;
+  const metrics = areAsked(flags) ? await (await import('./metrics.js')).openRunMetrics(flags, context) : undefined;
   context.watch((event) => {
     if (event.type === 'job') job = event.job;
     if (event.type === 'report' || event.type === 'guarded') summaries.push(event.summary);
@@ -52,7 +52,7 @@ export async function watchCommand(
 /** Measures a worker where the flags ask for it. */
 export async function measureWork<T>(flags: MetricsFlags, context: Context, task: () => Promise<T>): Promise<T> {
   if (!areAsked(flags)) return task();
-  const { WorkMetrics } = await import('./run-metrics.js');
+  const { WorkMetrics } = await import('./metrics.js');
   return WorkMetrics.measure(flags, context, task);
 }
 

@@ -9,12 +9,12 @@ import { RunDirectories } from '../plan/format/run-directories.js';
 import { accountOfKind, readRunFile } from '../plan/format/run-record.js';
 import { countsDayAlone, type HadLookup, type OpenPeople, sameTextRule } from '../plan/had-lookup.js';
 import { isDay, nameDay } from '../plan/occurrence.js';
-import { readRunRows } from '../report/read-run-rows.js';
+import { readRunRows } from '../report/run-rows.js';
 import type { Files } from '../storage/files.js';
-import { describeMemoriesNearby } from './memories-nearby.js';
 import { noteMissing, spanOf } from './missing-people.js';
 import { type CountedState, type PeopleHead, type PersonState, readPeople } from './people-file.js';
 import {
+  describeMemoriesNearby,
   isSameRun,
   listTextsOf,
   listTextsOfRun,

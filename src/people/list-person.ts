@@ -6,7 +6,7 @@ import { listHeld } from '../kinds/schedule.js';
 import { PLAN_FILE, type Plan, type PlannedStep, readPlan } from '../plan/format/plan-file.js';
 import { readRequests } from '../plan/format/planned-files.js';
 import { explainReason } from '../report/account.js';
-import { readRunRows } from '../report/read-run-rows.js';
+import { readRunRows } from '../report/run-rows.js';
 import type { Files } from '../storage/files.js';
 import { noteMissing, spanOf } from './missing-people.js';
 import { type PeopleHead, type PersonState, readPeople } from './people-file.js';

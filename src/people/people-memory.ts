@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { countOf, listMost, sumOf } from '../domain/count-of.js';
 import { InternalError, UserError } from '../domain/errors.js';
 import { isRowStep, type Job } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
@@ -11,7 +12,7 @@ import type { SeenText } from '../kinds/sms/sms-texts.js';
 import { JOURNAL_FILE, type PlanAt, type PlannedStep, totalOf } from '../plan/format/plan-file.js';
 import { readRequests } from '../plan/format/planned-files.js';
 import { accountOfKind } from '../plan/format/run-record.js';
-import { readRunRows } from '../report/read-run-rows.js';
+import { readRunRows } from '../report/run-rows.js';
 import { type Files, syncFile } from '../storage/files.js';
 import { removeLeftovers } from '../storage/leftovers.js';
 import {
@@ -247,4 +248,59 @@ export function refusePeopleFile(path: string, plan: string): UserError {
   return new UserError('registry-mismatch', `Cannot read whom run ${plan} wrote to: ${path} is damaged`, {
     hint: 'Put it back from a backup. Or remove it: where its run is still there, the next plan writes it anew.',
   });
+}
+
+interface Place {
+  /** Its memory knows of nobody yet but from its own runs. */
+  readonly job: Pick<Job, 'directory' | 'memory'>;
+  readonly jobDirectory: string;
+}
+
+/** A directory with more in it is no place for jobs. */
+const MOST_NAMES = 500;
+/** Who keeps many jobs side by side has long known it. */
+const MOST_SAID = 3;
+
+/**
+ * Says of each memory nearby which messages it has that count for nothing, as the job now has another one. `counts`: of those that are in it, which would.
+ * What cannot be read is passed over: nothing hangs on it.
+ */
+export async function describeMemoriesNearby(
+  files: Files,
+  { job, jobDirectory }: Place,
+  counts: (head: PeopleHead) => boolean,
+): Promise<string[]> {
+  const nearby: { messages: number; said: string }[] = [];
+  for (const directory of await listNearby(files, { job, jobDirectory })) {
+    const found = await readPeopleHeads(files, directory).catch(() => undefined);
+    const heads = (found?.heads ?? []).map(({ head }) => head).filter(counts);
+    if (heads.length === 0) continue;
+    const messages = sumOf(heads.map(({ records }) => records));
+    const jobs = [...new Set(heads.map((head) => head.job))].sort();
+    const from = `${jobs.length === 1 ? 'job' : 'jobs'} ${listMost(jobs, 3)}`;
+    const memory = relative(job.directory, dirname(directory)) || '.';
+    const said = `${countOf(messages, 'message')} that ${from} sent of late ${messages === 1 ? 'does' : 'do'} not count here, as ${directory} is not the memory of this job: who had the text gets it again. To count them: \`memory: ${memory}\` in the job`;
+    nearby.push({ messages, said });
+  }
+  nearby.sort((one, other) => other.messages - one.messages);
+  const said = nearby.slice(0, MOST_SAID).map((each) => each.said);
+  const more = nearby.length - said.length;
+  if (more > 0) said.push(`messages in ${countOf(more, 'other memory', 'other memories')} nearby do not count either`);
+  return said;
+}
+
+/** Where `output` or `memory` may have been, or the job file, before a person changed it. */
+async function listNearby(files: Files, { job, jobDirectory }: Place): Promise<string[]> {
+  const output = dirname(jobDirectory);
+  const people = peopleDirectoryOf(job, jobDirectory);
+  const inside = relative(job.directory, output);
+  const found = new Set([output]);
+  for (const root of new Set([job.directory, dirname(job.directory), dirname(output)])) {
+    const names = await files.list(root).catch(() => []);
+    const shown = names.length > MOST_NAMES ? [] : names.filter((name) => !name.startsWith('.'));
+    // The second and the third where the job file was moved, and its output was not.
+    for (const name of shown) found.add(join(root, name)).add(join(root, name, inside));
+    found.add(join(root, inside));
+  }
+  return [...found].map((directory) => join(directory, PEOPLE_DIRECTORY)).filter((path) => path !== people);
 }

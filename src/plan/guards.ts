@@ -1,13 +1,12 @@
 import { countOf, format } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
 import { formatTime, listZones, millisecondsOf, readClock, type StatedTime } from '../domain/stated-time.js';
-import { OpeningHours, type Window } from '../hours/window.js';
-import { zonesOf } from '../hours/zone-groups.js';
+import { OpeningHours, type Window, zonesOf } from '../hours/window.js';
 import { type Guards, isRowStep, type Job, type Step } from '../job/job.js';
 import { kindOf } from '../kinds/kinds.js';
 import { nameCountry } from '../normalize/country.js';
+import { sumCost } from '../prices/cost-tally.js';
 import { formatMoney, readNanos } from '../prices/decimal.js';
-import { sumCost } from '../prices/step-cost.js';
 import { type Plan, totalOf } from './format/plan-file.js';
 
 /** Refuses a plan that violates a guard of the job, before anything is sent. Pure. */

@@ -1,5 +1,5 @@
+import type { StepCost } from './cost-tally.js';
 import { formatDecimal, formatMoney, readNanos } from './decimal.js';
-import type { StepCost } from './step-cost.js';
 
 /** What a step costs by its price list: all planned rows, and those that were accepted. */
 export interface StepCostSummary {

@@ -6,7 +6,7 @@ import { readApprovals } from '../registry/approvals.js';
 import { assertJournalKept } from '../registry/find-faults.js';
 import { readRunDirectories } from '../registry/open-registry.js';
 import type { RegistryState } from '../registry/registry-state.js';
-import { balanceOfRun } from '../report/row-balance.js';
+import { balanceOfRun } from '../report/run-rows.js';
 import type { Summary } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';

@@ -14,7 +14,7 @@ import { continueJournal } from '../journal/writer.js';
 import { kindOf } from '../kinds/kinds.js';
 import { inDoubt, sameVerdictForAll } from '../kinds/outcomes.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
-import type { RunRows } from '../report/read-run-rows.js';
+import type { RunRows } from '../report/run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';

@@ -1,9 +1,9 @@
 import { remember } from '../domain/is-object.js';
 import type { RetryEntry, RowRange } from '../journal/entry-format.js';
-import { addRow } from '../journal/row-status/row-ranges.js';
+import { addRow } from '../journal/row-status/row-status-view.js';
 import type { Plan, PlanAt } from '../plan/format/plan-file.js';
 import { fileIdsOf, type IsAsked, readNamedRows, readRowsOfOthers } from '../plan/reimport/named-rows.js';
-import { type RunRows, readRunRows } from '../report/read-run-rows.js';
+import { type RunRows, readRunRows } from '../report/run-rows.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';

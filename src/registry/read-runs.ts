@@ -9,7 +9,7 @@ import { JOURNAL_FILE, type PlanAt, readPlan } from '../plan/format/plan-file.js
 import { RunDirectories, readRunName } from '../plan/format/run-directories.js';
 import { assertOwnName, assertOwnPlace } from '../plan/format/run-record.js';
 import { restoreTaken } from '../plan/replace-draft.js';
-import { countUnderWay } from '../report/row-balance.js';
+import { countUnderWay } from '../report/run-rows.js';
 import type { OpenDoubt, RunInDoubt } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';

@@ -14,7 +14,7 @@ import {
 } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import type { SentTest } from '../report/page/other-runs.js';
-import { balanceOfRun } from '../report/row-balance.js';
+import { balanceOfRun } from '../report/run-rows.js';
 import type { Summary } from '../report/summary.js';
 import { type ReportOptions, writeReport } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';

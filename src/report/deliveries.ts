@@ -8,9 +8,8 @@ import type { RowLine } from '../plan/format/row-line.js';
 import { type Billed, BilledTally } from '../prices/billed-tally.js';
 import { formatDecimal } from '../prices/decimal.js';
 import type { Files } from '../storage/files.js';
+import type { Receipt, Receipts } from './delivery-receipts.js';
 import { createLineFormat, createOutputFile } from './output-format.js';
-import type { Receipt } from './receipt.js';
-import type { Receipts } from './receipt-index.js';
 
 /** Rows gathered before their receipts are read, in the order of the file. */
 const ROWS_AT_ONCE = 10_000;

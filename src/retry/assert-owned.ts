@@ -7,7 +7,7 @@ import { JobRows } from '../registry/job-rows.js';
 import { OwnerLookup } from '../registry/owner-lookup.js';
 import type { PastRun } from '../registry/read-runs.js';
 import type { RegistryState } from '../registry/registry-state.js';
-import { readRunRows } from '../report/read-run-rows.js';
+import { readRunRows } from '../report/run-rows.js';
 import type { Files } from '../storage/files.js';
 import { assertLineIsThere, assertNotSentAgain } from './claiming-plan.js';
 

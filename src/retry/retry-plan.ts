@@ -8,8 +8,7 @@ import { numbersOf } from '../filter/compile-country-test.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { dropSample } from '../job/resolve-job.js';
 import type { RowRange } from '../journal/entry-format.js';
-import { addRow, RowRanges } from '../journal/row-status/row-ranges.js';
-import type { RowStatusView } from '../journal/row-status/row-status-view.js';
+import { addRow, RowRanges, type RowStatusView } from '../journal/row-status/row-status-view.js';
 import { formatRowId, planIdInstead, planIdOf } from '../kinds/ids.js';
 import { Columns } from '../normalize/columns.js';
 import { JOURNAL_FILE, type PlanAt, type PlannedStep, type RetryOf } from '../plan/format/plan-file.js';
@@ -23,7 +22,7 @@ import { type IsAsked, type NamedRow, readNamedRows } from '../plan/reimport/nam
 import { listClaimed, listFilesOf } from '../registry/claim-rows.js';
 import type { JobRows } from '../registry/job-rows.js';
 import { Twins } from '../registry/twins.js';
-import { countRetried } from '../report/row-balance.js';
+import { countRetried } from '../report/run-rows.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';

@@ -11,7 +11,7 @@ import { noteClaims } from '../registry/claim-rows.js';
 import { JobRows } from '../registry/job-rows.js';
 import { assertListsKept, type PastRun, readHistory } from '../registry/read-runs.js';
 import type { OwnedRun } from '../registry/registry.js';
-import { type RunRows, readRunRows } from '../report/read-run-rows.js';
+import { type RunRows, readRunRows } from '../report/run-rows.js';
 import { giveUp, listUnsent } from '../run/give-up.js';
 import { assertRestIsFree } from '../run/waiting-stage.js';
 import type { Lock } from '../storage/lock.js';

@@ -1,6 +1,6 @@
 import type { NotSent, RowOutcomes } from '../domain/row.js';
 import { millisecondsOf } from '../domain/stated-time.js';
-import { describeOpening } from '../hours/zone-groups.js';
+import { describeOpening } from '../hours/window.js';
 import { halvesOf } from '../journal/replay.js';
 import { explainStop, retryAfterOf, UNREAD, type Why, wasTurnedAway } from '../service/decide-answer.js';
 import type { Lane } from '../throttle/lane.js';

@@ -3,7 +3,7 @@ import type { RunState } from '../journal/replay.js';
 import type { Act } from '../plan/format/run-record.js';
 import { appendToRun, endInFlight } from '../registry/append-to-run.js';
 import type { OwnedRun } from '../registry/registry.js';
-import { readRunRows } from '../report/read-run-rows.js';
+import { readRunRows } from '../report/run-rows.js';
 import type { Ports } from '../storage/lock-file.js';
 
 /**

@@ -6,8 +6,7 @@ import { PERSON, type SettleEntry } from '../journal/entry-format.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { listHeld } from '../kinds/schedule.js';
 import { appendToRun } from '../registry/append-to-run.js';
-import type { RunRows } from '../report/read-run-rows.js';
-import { countUnderWay } from '../report/row-balance.js';
+import { countUnderWay, type RunRows } from '../report/run-rows.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 

@@ -13,20 +13,19 @@ import {
 import { countOf, format, formatSeconds, listMost, listSaid, sumOf } from '../domain/count-of.js';
 import { formatTime, listLocalTimes } from '../domain/stated-time.js';
 import { widthOf } from '../domain/text.js';
-import { OpeningHours } from '../hours/window.js';
-import { formatOpening, zonesOf } from '../hours/zone-groups.js';
+import { formatOpening, OpeningHours, zonesOf } from '../hours/window.js';
 import { isRowStep, type Job, type RowStep, type SmsStep } from '../job/job.js';
 import { formatAhead } from '../kinds/schedule.js';
 import { maskNumber } from '../normalize/mask.js';
 import { encodePlan, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
 import { sendsNothing } from '../plan/guards.js';
+import { sumCost } from '../prices/cost-tally.js';
 import { formatAmount, formatMoney } from '../prices/decimal.js';
-import { sumCost } from '../prices/step-cost.js';
 import { type Approvals, listApproveFlags } from '../registry/approvals.js';
 import { describeHad, explainReason } from '../report/account.js';
 import { describeSpecialCharacters, shortenName } from '../report/special-characters.js';
-import { replaceTypography } from '../template/gsm7.js';
+import { replaceTypography } from '../template/segments.js';
 import { formatFunnel, formatLists, formatReasons, showOnPhone } from './row-texts.js';
 import { type Column, formatFigures } from './table.js';
 

@@ -8,8 +8,7 @@ import type { RowLine } from '../plan/format/row-line.js';
 import type { Message } from '../preview/previewed-rows.js';
 import type { PreviewedStep } from '../preview/read-run.js';
 import { formatMoney } from '../prices/decimal.js';
-import { omitReplaceable } from '../template/gsm7.js';
-import { countSegments, nameCharacters } from '../template/segments.js';
+import { countSegments, nameCharacters, omitReplaceable } from '../template/segments.js';
 import { showOnPhone } from './row-texts.js';
 
 /** A row as it is shown, and printed as JSON. */

@@ -5,9 +5,9 @@ import { formatLocalClock, formatTime, millisecondsOf } from '../domain/stated-t
 import { isRowStep, type Job } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
 import { type Plan, type PlannedStep, totalOf } from '../plan/format/plan-file.js';
+import { sumCost } from '../prices/cost-tally.js';
 import { formatMoney } from '../prices/decimal.js';
-import { sumCost } from '../prices/step-cost.js';
-import { balanceAtRest } from '../report/row-balance.js';
+import { balanceAtRest } from '../report/run-rows.js';
 import { formatPlanHead } from './plan-text.js';
 
 type ToSend = ReturnType<typeof countToSend>;

@@ -1,7 +1,6 @@
 import type { Limits } from '../job/limits.js';
 import type { Clock } from '../ports/clock.js';
-import { Gate, type PreSendCheck } from './gate.js';
-import { LaneSlots } from './lane-slots.js';
+import { Gate, LaneSlots, type PreSendCheck } from './gate.js';
 import { Pacer } from './pacer.js';
 import { type Cost, Rate } from './rate.js';
 import { PERIOD_MS, SlidingSecond } from './sliding-second.js';

@@ -10,7 +10,7 @@ import { foldPerson } from '../job/schema/approvers.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { type Approvals, findApprover, readApprovals, signApproval } from '../registry/approvals.js';
 import { assertNotAbandoned } from '../registry/registry-state.js';
-import { readRunRows } from '../report/read-run-rows.js';
+import { readRunRows } from '../report/run-rows.js';
 import { formatApprovals } from '../texts/plan-text.js';
 import { readNextOfPlan } from './job-result.js';
 import { adopt, defineVerb, json, text, theRun } from './verb.js';

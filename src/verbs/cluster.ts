@@ -1,5 +1,4 @@
-import { type Database, openDatabase } from '../cluster/postgres/database.js';
-import { parseDatabaseUrl } from '../cluster/postgres/database-url.js';
+import { type Database, openDatabase, parseDatabaseUrl } from '../cluster/postgres/database.js';
 import { dropNamedRun } from '../cluster/postgres/drop-run.js';
 import { type ClusterStatus, readClusterStatus } from '../cluster/postgres/read-status.js';
 import { checkSchema, grantStatements, initSchema } from '../cluster/postgres/schema/database-schema.js';

@@ -123,7 +123,7 @@ export const listen = defineVerb({
 });
 
 async function openMetrics(flags: MetricsFlags, output: string, context: Context) {
-  const { ListenMetrics } = await import('../observe/run-metrics.js');
+  const { ListenMetrics } = await import('../observe/metrics.js');
   return ListenMetrics.serve(flags, output, context);
 }
 

@@ -11,8 +11,7 @@ import {
 } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
 import { PROOF_FILE } from '../proof/proof-chain.js';
-import type { MadeProof } from '../proof/proof-page.js';
-import { keepSalt, PROOF_PAGE, SALT_FILE, VERIFIER, writeProof } from '../proof/write-proof.js';
+import { keepSalt, type MadeProof, PROOF_PAGE, SALT_FILE, VERIFIER, writeProof } from '../proof/write-proof.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import { explainEnd } from '../texts/explain-end.js';
 import { defineVerb, json, namedRun, text } from './verb.js';

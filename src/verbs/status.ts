@@ -19,7 +19,7 @@ import { readApprovals } from '../registry/approvals.js';
 import { readRegistry } from '../registry/open-registry.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import { describeAct } from '../registry/registry-state.js';
-import { balanceAtRest, balanceOf, underWayOf } from '../report/row-balance.js';
+import { balanceAtRest, balanceOf, underWayOf } from '../report/run-rows.js';
 import { readSummary } from '../report/write-report.js';
 import { findSentAgain } from '../retry/claiming-plan.js';
 import { readLockOwner } from '../storage/lock.js';

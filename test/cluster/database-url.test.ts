@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../src/cluster/postgres/database.js';
-import { parseDatabaseUrl } from '../../src/cluster/postgres/database-url.js';
+import { openDatabase, parseDatabaseUrl } from '../../src/cluster/postgres/database.js';
 import { explainFailure } from '../../src/cluster/postgres/explain-failure.js';
 import { LeadLost, StoreLost } from '../../src/cluster/store.js';
 import { InternalError, UserError } from '../../src/domain/errors.js';

@@ -2,8 +2,7 @@ import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { openDatabase } from '../../src/cluster/postgres/database.js';
-import { parseDatabaseUrl } from '../../src/cluster/postgres/database-url.js';
+import { openDatabase, parseDatabaseUrl } from '../../src/cluster/postgres/database.js';
 import { SELF_SIGNED } from '../service/self-signed.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { WorkMetrics } from '../../src/observe/run-metrics.js';
+import { WorkMetrics } from '../../src/observe/metrics.js';
 import type { Summary } from '../../src/report/summary.js';
 import { readMetrics, sumOf } from '../observe/read-metrics.js';
 import { aContactsStep, anSmsStep, people } from './a-job.js';

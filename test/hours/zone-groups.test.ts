@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatOpening } from '../../src/hours/zone-groups.js';
+import { formatOpening } from '../../src/hours/window.js';
 
 test.each([
   ['Asia/Singapore', '27 November 2026 at 01:00 UTC (27 November 2026 at 09:00 Asia/Singapore)'],

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ByteCells } from '../../src/domain/bytes/row-block.js';
 import { RowWriter } from '../../src/domain/bytes/row-writer.js';
 import { UserError } from '../../src/domain/errors.js';
-import { isBlankRow } from '../../src/input/csv/csv-row.js';
+import { isBlankRow } from '../../src/input/csv/csv-reader.js';
 import { CsvRows, refuseLongField, refuseLongRow, refuseRow } from '../../src/input/csv/csv-rows.js';
 import type { Delimiter } from '../../src/input/csv/delimiter.js';
 import type { ReadLimits } from '../../src/job/job.js';

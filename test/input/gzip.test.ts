@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestInput } from '../../src/input/digest-input.js';
+import { digestInput } from '../../src/input/text/byte-source.js';
 import { aDirectory, aFile, aGzip, anInput, readRefused, readWhole } from './builders.js';
 
 const directory = aDirectory();

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { digestInput } from '../../src/input/digest-input.js';
-import { spoolInput } from '../../src/input/spool.js';
+import { digestInput, spoolInput } from '../../src/input/text/byte-source.js';
 import { aDirectory, refusalOf } from './builders.js';
 
 const directory = aDirectory();

@@ -1,4 +1,4 @@
-import type { ActionContext, RunFigures } from '../../src/kinds/action-kind.js';
+import type { ActionContext, RunFigures } from '../../src/kinds/step-kind.js';
 
 /** A run that has accepted seven of ten rows in 65 seconds. */
 export function someFigures(changes: Partial<RunFigures> = {}): RunFigures {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../src/domain/errors.js';
 import type { CampaignStep } from '../../src/job/job.js';
-import type { EarlierAction } from '../../src/kinds/action-kind.js';
 import { campaignKind } from '../../src/kinds/campaign.js';
+import type { EarlierAction } from '../../src/kinds/step-kind.js';
 import { readCampaignBody } from '../../src/service/areas/campaign.js';
 import { someLimits } from '../plan/a-plan.js';
 import { anActionContext, someFigures } from './an-action.js';

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { nodeEnv } from '../../src/command/env.js';
 import { SendMetrics } from '../../src/observe/figures.js';
-import { ListenMetrics, RunMetrics, WorkMetrics } from '../../src/observe/run-metrics.js';
+import { ListenMetrics, RunMetrics, WorkMetrics } from '../../src/observe/metrics.js';
 
 interface MetricFacts {
   readonly type: string;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createContext } from '../../src/command/context.js';
 import { nodeEnv } from '../../src/command/env.js';
-import { WorkMetrics } from '../../src/observe/run-metrics.js';
+import { WorkMetrics } from '../../src/observe/metrics.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Answered } from '../../src/run/run-event.js';
 import { aTerminal } from '../command/a-terminal.js';

@@ -2,10 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { UserError } from '../../src/domain/errors.js';
-import { digestInput } from '../../src/input/digest-input.js';
 import { listInputs } from '../../src/input/inputs.js';
-import { readRecords } from '../../src/input/records.js';
-import { digestContent } from '../../src/input/text/byte-source.js';
+import { readRecords } from '../../src/input/read-heads.js';
+import { digestContent, digestInput } from '../../src/input/text/byte-source.js';
 import {
   type ContactsStep,
   type Input,

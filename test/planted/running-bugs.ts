@@ -6,7 +6,7 @@ const SIMULATION = 'test/simulation/simulation.long.test.ts';
 export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'after a restart a large batch is forgotten',
-    file: 'src/run/send/area-use.ts',
+    file: 'src/run/send/send-context.ts',
     find: 'this.#state.lastSize ?? LEAST_SIZE;',
     replace: 'LEAST_SIZE;',
     tests: ['test/run/resume-rate.test.ts'],
@@ -154,7 +154,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a process that starts again does not wait out what may have been sent where the files of the lock are gone',
-    file: 'src/run/send/area-use.ts',
+    file: 'src/run/send/send-context.ts',
     find: '(state.firstOpen === undefined ? undefined : 0)',
     replace: 'undefined',
     tests: ['test/run/resume-rate.test.ts'],
@@ -229,14 +229,14 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a message that is queued was sent',
-    file: 'src/report/receipt.ts',
+    file: 'src/report/delivery-receipts.ts',
     find: 'queued: { rank: 0, isSent: false,',
     replace: 'queued: { rank: 0, isSent: true,',
     tests: ['test/settle/settle-export.test.ts', 'test/settle/settle-receipts.test.ts'],
   },
   {
     name: 'a message that was delivered, and then refused, was refused',
-    file: 'src/report/receipt.ts',
+    file: 'src/report/delivery-receipts.ts',
     find: "return isSent ? 'contradiction' : 'rejected';",
     replace: "return 'rejected';",
     tests: ['test/settle/settle-receipts.test.ts'],

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Receipts } from '../../src/report/receipt-index.js';
+import { Receipts } from '../../src/report/delivery-receipts.js';
 import { aGatewayEvent, anEventLine } from '../listen/events.js';
 import { aCsvOf, aFolder, aNumber, anInput, anSmsStep, aPlan, type MadePlan } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from './some-receipts.js';

@@ -1,8 +1,7 @@
 import { basename, dirname } from 'node:path';
-import { digestInput } from '../../src/input/digest-input.js';
 import { listInputs } from '../../src/input/inputs.js';
-import { readRecords } from '../../src/input/records.js';
-import { digestContent } from '../../src/input/text/byte-source.js';
+import { readRecords } from '../../src/input/read-heads.js';
+import { digestContent, digestInput } from '../../src/input/text/byte-source.js';
 import type { Job } from '../../src/job/job.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
 import type { PlanDeps } from '../../src/plan/plan-deps.js';

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
-import { readRecords } from '../../src/input/records.js';
-import { readRunRows } from '../../src/report/read-run-rows.js';
+import { readRecords } from '../../src/input/read-heads.js';
+import { readRunRows } from '../../src/report/run-rows.js';
 import { type ExportEnd, settleByExport } from '../../src/settle/settle-export.js';
 import type { LockedRun } from '../../src/settle/settle-rows.js';
 import { acquireLock, type Lock } from '../../src/storage/lock.js';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { replaceTypography } from '../../src/template/gsm7.js';
-import { countSegments } from '../../src/template/segments.js';
+import { countSegments, replaceTypography } from '../../src/template/segments.js';
 import { runsOf } from '../one-in.js';
 
 describe('replacing typography', () => {

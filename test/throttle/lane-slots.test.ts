@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';
-import { LaneSlots } from '../../src/throttle/lane-slots.js';
+import { LaneSlots } from '../../src/throttle/gate.js';
 
 test('hundreds of tasks that have a slot wait for their turn, and Node warns of no leak', async () => {
   const warnings: Error[] = [];

@@ -6,7 +6,7 @@ import type { Terminal } from '../../src/command/terminal.js';
 import { InternalError, UserError } from '../../src/domain/errors.js';
 import type { Job } from '../../src/job/job.js';
 import { type RetryOf, readPlan } from '../../src/plan/format/plan-file.js';
-import { readRunRows } from '../../src/report/read-run-rows.js';
+import { readRunRows } from '../../src/report/run-rows.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import { abandon } from '../../src/verbs/abandon.js';

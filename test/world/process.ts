@@ -1,6 +1,6 @@
 // Loaded beforehand: what a process loads in the middle of its work would take real time.
 import '../../src/command/open-cluster.js';
-import '../../src/input/spool.js';
+import '../../src/input/text/byte-source.js';
 import '../../src/registry/write-run-report.js';
 import '../../src/report/write-report.js';
 import '../../src/run/apply-plan.js';

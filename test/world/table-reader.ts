@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Env } from '../../src/command/env.js';
 import { RowWriter } from '../../src/domain/bytes/row-writer.js';
-import { buildRow } from '../../src/input/csv/csv-row.js';
+import { buildRow } from '../../src/input/csv/csv-reader.js';
 import { readHeader } from '../../src/input/header.js';
 import { refuse } from '../../src/input/refusal.js';
 

@@ -22,8 +22,15 @@ import { type CampaignJob, listLists, setLists } from '../campaign.js';
 import type { Printed } from '../commands.js';
 import { writePieces } from '../uploads.js';
 import { Desk, exceptUserError, fieldText, type JobRequest, viewOf } from './desk.js';
-import { MULTIPART, PEOPLE_FILES, renderField, renderFileField, renderStep } from './forms.js';
-import { type PageAnswer, renderPage } from './layout.js';
+import {
+  MULTIPART,
+  type PageAnswer,
+  PEOPLE_FILES,
+  renderField,
+  renderFileField,
+  renderPage,
+  renderStep,
+} from './layout.js';
 import { conflictOf, sayPlainly, type View, type Wrong, wrongOf } from './wrong.js';
 
 /** Who gets a campaign: it writes `where` and `suppress` of the job, and shows what `volley check` says of them. */

@@ -8,9 +8,8 @@ import type { CampaignJob, Deed } from '../campaign.js';
 import { countWaiting, describeRunShortly, findRun } from '../reading.js';
 import { describeTiming } from '../timing.js';
 import { type CampaignRequest, Desk, type JobRequest, viewOf } from './desk.js';
-import { renderForm } from './forms.js';
 import { renderRequest } from './home-desk.js';
-import { type PageAnswer, renderItems, renderPage } from './layout.js';
+import { type PageAnswer, renderForm, renderItems, renderPage } from './layout.js';
 import { type View, type Wrong, wrongOf } from './wrong.js';
 
 /** A campaign as a whole: what is done of it and what is next, who did what, and a copy that is sent for real. */

@@ -8,9 +8,8 @@ import { type Plan, totalOf } from '../../plan/format/plan-file.js';
 import { findNight } from '../../plan/guards.js';
 import { listApproveFlags } from '../../registry/approvals.js';
 import { describeHad, listProblems } from '../../report/account.js';
-import { renderShare } from '../../report/page/charts.js';
 import { listStages } from '../../report/page/funnel-section.js';
-import { type Html, html, NOTHING, nameStep, renderTable } from '../../report/page/html.js';
+import { type Html, html, NOTHING, nameStep, renderShare, renderTable } from '../../report/page/html.js';
 import { chooseZone } from '../../report/page/sentence.js';
 import { describeSpecialCharacters } from '../../report/special-characters.js';
 import { findUnasked } from '../audience.js';
@@ -19,8 +18,18 @@ import type { Printed, Started } from '../commands.js';
 import { type Checked, countWaiting, type EarlierRun, findRun, listEarlier } from '../reading.js';
 import { readSample, renderUnasked } from './audience-desk.js';
 import { askFor, Desk, fieldText, isTyped, type JobRequest, viewOf } from './desk.js';
-import { renderCount, renderField, renderForm, renderHidden, renderSelect } from './forms.js';
-import { type PageAnswer, renderPage, renderPhone, WORK, waitPage } from './layout.js';
+import {
+  type PageAnswer,
+  renderCount,
+  renderField,
+  renderForm,
+  renderHidden,
+  renderPage,
+  renderPhone,
+  renderSelect,
+  WORK,
+  waitPage,
+} from './layout.js';
 import { type View, type Wrong, wrongOf } from './wrong.js';
 
 /** A test to own phones, the check of a campaign, and its sending once its number is typed, or another person approved it. */

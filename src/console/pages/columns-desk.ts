@@ -15,8 +15,16 @@ import type { CampaignFolder } from '../campaign.js';
 import type { Printed } from '../commands.js';
 import { findUploaded, readFileName, readSize, SLICE_BYTES, takeSlice, writePieces } from '../uploads.js';
 import { type CampaignRequest, Desk, exceptUserError, fieldText, viewOf } from './desk.js';
-import { MULTIPART, PEOPLE_FILES, renderField, renderFileField, renderForm, renderSelect } from './forms.js';
-import { type PageAnswer, renderPage } from './layout.js';
+import {
+  MULTIPART,
+  type PageAnswer,
+  PEOPLE_FILES,
+  renderField,
+  renderFileField,
+  renderForm,
+  renderPage,
+  renderSelect,
+} from './layout.js';
 import { type View, type Wrong, wrongOf } from './wrong.js';
 
 const NO_FILE = 'expected a CSV or Excel file, such as people.csv';

@@ -1,7 +1,7 @@
 import { basename, extname, join } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
 import { guessFileEncoding } from '../../input/read-heads.js';
-import { createDecoder } from '../../input/text/decoder.js';
+import { createDecoder } from '../../input/text/encoding.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { explainReason } from '../../report/account.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
@@ -21,8 +21,17 @@ import {
 } from '../rejections.js';
 import { writePieces } from '../uploads.js';
 import { type CampaignRequest, Desk, fieldText, PATIENCE_MS, readFrom, textOfForm, viewOf } from './desk.js';
-import { MULTIPART, renderFileField, renderForm, renderHidden } from './forms.js';
-import { type PageAnswer, renderItems, renderPage, renderPages, waitPage } from './layout.js';
+import {
+  MULTIPART,
+  type PageAnswer,
+  renderFileField,
+  renderForm,
+  renderHidden,
+  renderItems,
+  renderPage,
+  renderPages,
+  waitPage,
+} from './layout.js';
 import { markWrong, renderFault, sayPlainly, type View, type Wrong } from './wrong.js';
 
 /** What is looked at: the plan that was checked and is not sent yet, or the newest run. */

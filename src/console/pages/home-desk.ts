@@ -18,8 +18,15 @@ import { type CampaignFolder, jobFileOf } from '../campaign.js';
 import { countWaiting, describeRunShortly, type FoundRun, findRun } from '../reading.js';
 import { may, type Team } from '../team.js';
 import { Desk, fieldText, type PageRequest, readFrom, viewOf } from './desk.js';
-import { renderField, renderForm, renderHidden } from './forms.js';
-import { type PageAnswer, renderItems, renderPage, renderPages } from './layout.js';
+import {
+  type PageAnswer,
+  renderField,
+  renderForm,
+  renderHidden,
+  renderItems,
+  renderPage,
+  renderPages,
+} from './layout.js';
 import { type View, type Wrong, wrongOf } from './wrong.js';
 
 const READ_AT_ONCE = 8;

@@ -3,8 +3,7 @@ import { type Html, html } from '../../report/page/html.js';
 import { jobFileOf } from '../campaign.js';
 import { MOST_COLUMNS, readColumns } from './columns-desk.js';
 import { Desk, exceptUserError, fieldText, type JobRequest, PATIENCE_MS, textOfForm, viewOf } from './desk.js';
-import { renderField, renderStep } from './forms.js';
-import { type PageAnswer, renderPage, renderPhone, waitPage } from './layout.js';
+import { type PageAnswer, renderField, renderPage, renderPhone, renderStep, waitPage } from './layout.js';
 import { conflictOf, markWrong, renderFault, sayPlainly, type View, type Wrong, wrongOf } from './wrong.js';
 
 const SHOWN_ROWS = 3;

@@ -10,8 +10,16 @@ import type { Printed } from '../commands.js';
 import { findHeldUntil, findRun } from '../reading.js';
 import { writePieces } from '../uploads.js';
 import { type CampaignRequest, Desk, fieldText, isTyped, viewOf } from './desk.js';
-import { MULTIPART, renderCount, renderFileField, renderForm, renderHidden } from './forms.js';
-import { type PageAnswer, renderPage, waitPage } from './layout.js';
+import {
+  MULTIPART,
+  type PageAnswer,
+  renderCount,
+  renderFileField,
+  renderForm,
+  renderHidden,
+  renderPage,
+  waitPage,
+} from './layout.js';
 import { type View, type Wrong, wrongOf } from './wrong.js';
 
 const RETRIED: readonly string[] = ['not-sent', 'had-it-already'];

@@ -4,17 +4,26 @@ import { formatZoned } from '../../domain/stated-time.js';
 import { countHad } from '../../plan/had-lookup.js';
 import type { CampaignReport } from '../../registry/report-campaign.js';
 import { EXIT } from '../../report/exit-code.js';
-import { renderOutcomeBar } from '../../report/page/charts.js';
 import { renderFunnel } from '../../report/page/funnel-section.js';
-import { type Html, html, NOTHING } from '../../report/page/html.js';
+import { type Html, html, NOTHING, renderOutcomeBar } from '../../report/page/html.js';
 import { renderCampaign } from '../../report/page/other-runs.js';
 import { renderReasons } from '../../report/page/page-sections.js';
 import { chooseZone, describeRun } from '../../report/page/sentence.js';
 import { countNotSent, LET_GO, type Summary } from '../../report/summary.js';
 import { countWaiting, type EarlierRun, type FoundRun, findHeldUntil, findRun, listEarlier } from '../reading.js';
 import { askFor, type CampaignRequest, Desk, fieldText, isTyped, type JobRequest, viewOf } from './desk.js';
-import { renderCount, renderForm, renderHidden } from './forms.js';
-import { type PageAnswer, refusedPage, renderItems, renderLeaving, renderPage, WORK, waitPage } from './layout.js';
+import {
+  type PageAnswer,
+  refusedPage,
+  renderCount,
+  renderForm,
+  renderHidden,
+  renderItems,
+  renderLeaving,
+  renderPage,
+  WORK,
+  waitPage,
+} from './layout.js';
 import { sayPlainly, type View, type Wrong, wrongOf } from './wrong.js';
 
 /** A campaign that is sent: how far it is, its end, and what is left to do of it. */

@@ -4,8 +4,7 @@ import { DAYS } from '../../hours/window.js';
 import { type Html, html, NOTHING } from '../../report/page/html.js';
 import { describeTiming, readTiming, type Timing } from '../timing.js';
 import { Desk, type JobRequest, viewOf } from './desk.js';
-import { renderField, renderStep } from './forms.js';
-import { type PageAnswer, renderPage } from './layout.js';
+import { type PageAnswer, renderField, renderPage, renderStep } from './layout.js';
 import { conflictOf, type View, type Wrong, wrongOf } from './wrong.js';
 
 /** Keys of the step, and of the form, that are of times and stages alone. */

@@ -15,10 +15,10 @@ import {
 import type { Cell, Rejection } from '../../domain/row.js';
 import { exceedsBytes } from '../../domain/text.js';
 import type { Input } from '../../job/job.js';
-import { Digest } from '../digest-input.js';
 import type { InputFile } from '../inputs.js';
 import { BLOCK_ROWS, FORBIDDEN_NAMES, type ReadBlock, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
+import { Digest } from '../text/byte-source.js';
 import { decodeText, findInUtf8 } from '../text/decode-text.js';
 import { splitTextLines } from '../text/lines.js';
 import { parseJsonRow } from './json-row.js';

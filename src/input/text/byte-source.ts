@@ -1,10 +1,51 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { UserError } from '../../domain/errors.js';
-import { Digest, readPieces } from '../digest-input.js';
+import { nodeFiles } from '../../storage/files.js';
 import type { InputFile } from '../inputs.js';
-import { refuse } from '../refusal.js';
+import { describeDiskError, refuse, refuseUnreadable } from '../refusal.js';
+
+/** Bytes read from disk at a time; csv-parse is fastest with pieces of this size. */
+const PIECE_BYTES = 256 * 1024;
+
+/** Bytes so far. */
+export class Digest {
+  readonly #hash = createHash('sha256');
+  bytes = 0;
+
+  update(piece: Uint8Array): void {
+    this.#hash.update(piece);
+    this.bytes += piece.length;
+  }
+
+  /** The digest of the bytes so far, in lower-case hex. */
+  get sha256(): string {
+    return this.#hash.copy().digest('hex');
+  }
+}
+
+/** The bytes of a file as they are on disk, in pieces of 256 KB. Refuses a file that cannot be read. */
+export async function* readPieces(path: string, shown: string, digest?: Digest): AsyncGenerator<Buffer> {
+  try {
+    for await (const piece of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
+      digest?.update(piece);
+      yield piece;
+    }
+  } catch (error) {
+    throw refuseUnreadable(shown, error);
+  }
+}
+
+/** SHA-256 over the bytes on disk, compressed as they are. */
+export async function digestInput(path: string): Promise<{ sha256: string; bytes: number }> {
+  const digest = new Digest();
+  for await (const _piece of readPieces(path, basename(path), digest));
+  return { sha256: digest.sha256, bytes: digest.bytes };
+}
 
 /** A file, and how many bytes of content it may have. */
 export interface ByteSource extends Pick<InputFile, 'path' | 'shown' | 'key'> {
@@ -147,5 +188,29 @@ async function readHead(path: string): Promise<Buffer> {
     return buffer.subarray(0, bytesRead);
   } finally {
     await file.close();
+  }
+}
+
+/**
+ * Writes a stream, such as standard input, to `path` (mode 0600), durable and whole or not at all. Refuses a stream
+ * that breaks off; disk errors are thrown unchanged.
+ */
+export async function spoolInput(stream: AsyncIterable<Uint8Array | string>, path: string): Promise<void> {
+  const file = await nodeFiles.createWhole(path);
+  try {
+    for await (const piece of readStream(stream)) await file.write(piece);
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+  await file.finish();
+}
+
+async function* readStream(stream: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array | string> {
+  try {
+    yield* stream;
+  } catch (error) {
+    const reason = describeDiskError(error) ?? 'it broke off before its end';
+    throw refuse({ where: 'standard input', message: `${reason}, expected all of it` });
   }
 }

@@ -1,10 +1,8 @@
 import { isAscii } from 'node:buffer';
-import type { Digest } from '../digest-input.js';
 import { placeInJob } from '../inputs.js';
 import { refuse } from '../refusal.js';
-import { type ByteSource, prepend, readContent, takeHead } from './byte-source.js';
-import { createDecoder, createUtf8Decoder } from './decoder.js';
-import { chooseEncoding, type Encoding } from './encoding.js';
+import { type ByteSource, type Digest, prepend, readContent, takeHead } from './byte-source.js';
+import { chooseEncoding, createDecoder, createUtf8Decoder, type Encoding } from './encoding.js';
 import { countLines, type LineCount } from './lines.js';
 
 /** Longest byte order mark. */

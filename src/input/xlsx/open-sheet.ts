@@ -1,15 +1,13 @@
 import { quoteWord, type UserError } from '../../domain/errors.js';
 import type { Input } from '../../job/job.js';
 import { DEFAULT_READ_LIMITS } from '../../job/schema/written-input.js';
-import { isBlankRow } from '../csv/csv-row.js';
-import { readPieces } from '../digest-input.js';
+import { isBlankRow } from '../csv/csv-reader.js';
 import { type InputFile, placeInJob } from '../inputs.js';
 import { refuse } from '../refusal.js';
-import { OLE_MAGIC, startsWith, ZIP_MAGIC } from '../text/byte-source.js';
+import { OLE_MAGIC, readPieces, startsWith, ZIP_MAGIC } from '../text/byte-source.js';
 import { Archive } from './archive.js';
 import { type SheetContext, type SheetRow, SheetRows } from './sheet-rows.js';
-import { readCellFormats } from './show-number.js';
-import { readWorkbook, type Sheet } from './workbook.js';
+import { readCellFormats, readWorkbook, type Sheet } from './show-number.js';
 import { readPart, readSharedTexts } from './xml-reader.js';
 
 /** The sheet of a workbook that a step reads. */

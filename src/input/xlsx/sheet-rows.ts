@@ -1,8 +1,7 @@
 import type { UserError } from '../../domain/errors.js';
 import { refuse } from '../refusal.js';
 import { refuseDamaged } from './archive.js';
-import { type CellFormats, writeInFull } from './show-number.js';
-import { isTrue } from './workbook.js';
+import { type CellFormats, isTrue, writeInFull } from './show-number.js';
 import { decodeEscapes, isRun, type SharedTexts, type Tag } from './xml-reader.js';
 
 /** A cell without a value that could be read. */

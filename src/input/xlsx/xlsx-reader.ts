@@ -3,12 +3,12 @@ import { countOf } from '../../domain/count-of.js';
 import type { Rejection, SourceRecord } from '../../domain/row.js';
 import { exceedsBytes } from '../../domain/text.js';
 import type { Input } from '../../job/job.js';
-import { buildRow, isBlankRow } from '../csv/csv-row.js';
-import { digestInput } from '../digest-input.js';
+import { buildRow, isBlankRow } from '../csv/csv-reader.js';
 import { type Header, readHeader } from '../header.js';
 import type { InputFile } from '../inputs.js';
 import { BLOCK_BYTES, BLOCK_ROWS, type ReadBlock, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
+import { digestInput } from '../text/byte-source.js';
 import type { OpenSheet } from './open-sheet.js';
 import { type CellFault, nameColumn, type SheetRow } from './sheet-rows.js';
 

@@ -12,9 +12,18 @@ import {
   readConversationBody,
 } from '../../service/areas/gateway.js';
 import { buildRequest, type CallService } from '../../service/endpoint.js';
-import { draftRequest, oneRow, oneRowKind, readNumberOf } from '../one-row-kind.js';
 import { inDoubt } from '../outcomes.js';
-import { type DraftedRow, type DraftRow, type Preview, reject, type StepKind } from '../step-kind.js';
+import {
+  type DraftedRow,
+  type DraftRow,
+  draftRequest,
+  oneRow,
+  oneRowKind,
+  type Preview,
+  readNumberOf,
+  reject,
+  type StepKind,
+} from '../step-kind.js';
 import { addFault, bindUser, parseHistory } from './conversation-user.js';
 
 /**

@@ -6,10 +6,9 @@ import type { Columns } from '../../normalize/columns.js';
 import type { NumberDigits } from '../../normalize/number/number-fast.js';
 import type { RefusedRendering } from '../../template/bind-template.js';
 import { checkText } from '../../template/check-text.js';
-import { omitReplaceable, replaceTypography } from '../../template/gsm7.js';
 import type { RenderFault } from '../../template/missing.js';
 import { parseTemplate } from '../../template/parse.js';
-import type { SegmentCount } from '../../template/segments.js';
+import { omitReplaceable, replaceTypography, type SegmentCount } from '../../template/segments.js';
 import { appendDestination, appendNumber, bindNumber } from '../row-number.js';
 import { type DraftRow, type RowDraft, reject } from '../step-kind.js';
 

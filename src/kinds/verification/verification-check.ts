@@ -8,9 +8,8 @@ import type { Columns } from '../../normalize/columns.js';
 import { isAnotherNumber, type Response } from '../../service/answer.js';
 import { checkCode, readSession, type Session, VERIFICATION_CODE } from '../../service/areas/verification.js';
 import { PATH_ID } from '../../service/endpoint.js';
-import { draftRequest, oneRow, oneRowKind } from '../one-row-kind.js';
 import { ANOTHER_NUMBER, inDoubt } from '../outcomes.js';
-import { type DraftRow, type RequestPart, reject, type Seen } from '../step-kind.js';
+import { type DraftRow, draftRequest, oneRow, oneRowKind, type RequestPart, reject, type Seen } from '../step-kind.js';
 
 /**
  * Checks a code for each row, or, without a column of codes, reads the status of each session. A session has one row

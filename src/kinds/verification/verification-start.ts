@@ -6,10 +6,17 @@ import type { Columns } from '../../normalize/columns.js';
 import { isAnotherNumber, type Response, readJsonBody } from '../../service/answer.js';
 import { readSessionBody } from '../../service/areas/verification.js';
 import { buildRequest } from '../../service/endpoint.js';
-import { oneRow, oneRowKind, readNumberOf } from '../one-row-kind.js';
 import { ANOTHER_NUMBER } from '../outcomes.js';
 import { appendDestination, appendNumber, bindNumber } from '../row-number.js';
-import { type DraftRow, type Refusal, type RefusalMeaning, reject } from '../step-kind.js';
+import {
+  type DraftRow,
+  oneRow,
+  oneRowKind,
+  type Refusal,
+  type RefusalMeaning,
+  readNumberOf,
+  reject,
+} from '../step-kind.js';
 
 /** Refusals that concern every row of a step alike, as those of sms.ts. */
 const WHOLE_REQUEST: ReadonlyMap<string, string> = new Map([

@@ -6,7 +6,7 @@ import { PROGRAM } from '../../domain/program.js';
 import type { LeftOutCode } from '../../domain/row-codes.js';
 import type { CellCount } from '../../filter/filter-tally.js';
 import type { Job } from '../../job/job.js';
-import type { PlannedPrices, StepCost } from '../../prices/step-cost.js';
+import type { PlannedPrices, StepCost } from '../../prices/cost-tally.js';
 import type { Files } from '../../storage/files.js';
 import type { Reason } from '../reasons.js';
 import { planDamaged, readSealed, sealJson, sha256Of } from './sealed-json.js';
@@ -219,7 +219,7 @@ export interface RequestHead {
   readonly rows: number;
   readonly messages: number;
   readonly segments: number;
-  /** The group of its rows (hours/zone-groups.ts); absent where its step has no window. */
+  /** The group of its rows (hours/window.ts); absent where its step has no window. */
   readonly hours?: string;
   /** The stage of its rows, from 1; absent where its step has no stages. */
   readonly stage?: number;

@@ -17,7 +17,7 @@ export type RowLine = {
       readonly state: 'planned';
       readonly request: number;
       readonly facts: readonly string[];
-      /** Index of its group in the step's cost (step-cost.ts); absent where the step has none. */
+      /** Index of its group in the step's cost (cost-tally.ts); absent where the step has none. */
       readonly costGroup?: number | undefined;
     }
   | { readonly state: 'rejected'; readonly rejection: Rejection }
@@ -28,7 +28,7 @@ export type RowLine = {
 export type RowPlace = Pick<RowLine, 'file' | 'line' | 'row' | 'from'>;
 
 export interface PlannedPlace extends RowPlace {
-  /** The index of its group where its step has prices (step-cost.ts). */
+  /** The index of its group where its step has prices (cost-tally.ts). */
   readonly costGroup: number | undefined;
 }
 

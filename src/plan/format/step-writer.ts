@@ -256,7 +256,7 @@ export class DigestedFile {
   }
 }
 
-/** Rows of one share requests: those with the same hours (hours/zone-groups.ts), in the same stage. */
+/** Rows of one share requests: those with the same hours (hours/window.ts), in the same stage. */
 interface Group {
   readonly hours: string | undefined;
   readonly stage: number | undefined;

@@ -3,10 +3,9 @@ import { UserError } from '../../domain/errors.js';
 import { type RecordReader, readBatches } from '../../input/record-reader.js';
 import type { Job, JobPrices, RowStep } from '../../job/job.js';
 import { kindOf } from '../../kinds/kinds.js';
-import { CostTally } from '../../prices/cost-tally.js';
+import { CostTally, type PlannedPrices } from '../../prices/cost-tally.js';
 import { PriceListParser } from '../../prices/parse-price-list.js';
 import { PriceList, type PriceRow } from '../../prices/price-list.js';
-import type { PlannedPrices } from '../../prices/step-cost.js';
 import type { InputReader } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
 

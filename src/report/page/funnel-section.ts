@@ -3,9 +3,8 @@ import type { FunnelStage } from '../../plan/format/plan-file.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatMoney } from '../../prices/decimal.js';
 import { listNotSent, listOmitted, nameStage } from '../account.js';
-import { sumDeliveries } from '../receipt.js';
+import { sumDeliveries } from '../delivery-receipts.js';
 import type { StepSummary, Summary } from '../summary.js';
-import { renderShare } from './charts.js';
 import {
   cutSentence,
   type Html,
@@ -15,6 +14,7 @@ import {
   NOTHING,
   nameStep,
   renderSection,
+  renderShare,
   renderTable,
 } from './html.js';
 

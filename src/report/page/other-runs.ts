@@ -3,7 +3,7 @@ import { remember } from '../../domain/is-object.js';
 import { formatTime, stateTime } from '../../domain/stated-time.js';
 import { nameAmongKind, type Plan, type RetryOf } from '../../plan/format/plan-file.js';
 import { sumBilled } from '../../prices/billed-tally.js';
-import { sumCost } from '../../prices/step-cost.js';
+import { sumCost } from '../../prices/cost-tally.js';
 import { worstExitCode } from '../exit-code.js';
 import { addBalances, type StepSummary, type Summary } from '../summary.js';
 import { type Html, html, NOTHING, renderTable } from './html.js';

@@ -9,11 +9,11 @@ import { describeList, describeSkips, explainRows, listRemarks, warnOfList } fro
 import { OUTPUTS } from '../rows.js';
 import { describeSpecialCharacters } from '../special-characters.js';
 import type { Summary } from '../summary.js';
-import { formatShare } from './charts.js';
 import {
   addUp,
   cutName,
   cutSentence,
+  formatShare,
   type Html,
   html,
   MOST_ROWS,

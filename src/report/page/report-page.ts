@@ -1,7 +1,6 @@
 import { format } from '../../domain/count-of.js';
-import { renderOutcomeBar } from './charts.js';
 import { renderFunnel } from './funnel-section.js';
-import { Html, html, NOTHING } from './html.js';
+import { Html, html, NOTHING, renderOutcomeBar } from './html.js';
 import { renderCampaign } from './other-runs.js';
 import {
   type PageSource,

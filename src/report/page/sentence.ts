@@ -4,7 +4,7 @@ import { findZone, formatTime, listLocalTimes, type StatedTime, stateTime } from
 import { capitalize } from '../../domain/text.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { listNotSent } from '../account.js';
-import { sumDeliveries } from '../receipt.js';
+import { sumDeliveries } from '../delivery-receipts.js';
 import { describeEarlyEnd } from '../stop-words.js';
 import { countNotSent, describeRejected, type Summary } from '../summary.js';
 import { formatSpan } from './html.js';

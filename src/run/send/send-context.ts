@@ -1,13 +1,14 @@
+import type { Area } from '../../domain/areas.js';
 import type { StatedTime } from '../../domain/stated-time.js';
 import type { JobService, RowStep } from '../../job/job.js';
-import type { StepProgress } from '../../journal/replay.js';
+import type { RequestSize, RunState, StepProgress } from '../../journal/replay.js';
 import type { StepKind } from '../../kinds/step-kind.js';
 import type { Plan, PlannedStep, RequestHead } from '../../plan/format/plan-file.js';
+import type { Clock } from '../../ports/clock.js';
 import type { Held, Lock } from '../../storage/lock.js';
-import type { Journal, RunDeps } from '../run-deps.js';
+import type { Journal, RunDeps, RunLaneOptions } from '../run-deps.js';
 import type { StepNotices } from '../step-notices.js';
 import type { StopSwitch } from '../stop.js';
-import type { AreaUse } from './area-use.js';
 import type { Breaker } from './breaker.js';
 import type { PartToSend } from './request-reader.js';
 import type { SendingHours } from './sending-hours.js';
@@ -66,4 +67,46 @@ export interface OfRun extends Pick<SendContext, 'service' | 'journal' | 'stop'>
 export interface StepContext extends OfRun, Omit<SendContext, 'provisionedIds' | keyof OfRun> {
   readonly planned: PlannedStep;
   readonly progress: StepProgress;
+}
+
+/** What other runs of the job sent last, as only its time is known: it took a second at most, or was one message, of ten parts at most. */
+const LEAST_SIZE: RequestSize = { messages: 1, segments: 10 };
+
+/**
+ * When a run last sent to each area, and how much: a lane waits out the span of its limit after it, since steps share the area's limits. Times
+ * are monotonic: the wall clock may be set meanwhile.
+ */
+export class AreaUse {
+  readonly #clock: Clock;
+  readonly #state: RunState;
+  readonly #beforeMs: number | undefined;
+  readonly #lastSentMs = new Map<Area, number>();
+
+  /**
+   * `state`: as processes before this one left it, before this one adds to it. `othersSentMsAgo`: by the job's lock, which all had that sent;
+   * where its files were deleted, and a run was begun, nothing says how long ago.
+   */
+  constructor(clock: Clock, { state, othersSentMsAgo }: { state: RunState; othersSentMsAgo?: number | undefined }) {
+    this.#clock = clock;
+    this.#state = state;
+    const agoMs = othersSentMsAgo ?? (state.firstOpen === undefined ? undefined : 0);
+    this.#beforeMs = agoMs === undefined ? undefined : clock.monotonicMs() - agoMs;
+  }
+
+  /** For the next lane: at least how long ago, undefined when nothing was ever sent; and what the last request took of the limits, at most. */
+  lastOf(area: Area): Pick<RunLaneOptions, 'lastSentMsAgo' | 'lastSize'> {
+    const atMs = this.#lastSentMs.get(area) ?? this.#beforeMs;
+    const { messages, segments } = this.#state.lastSize ?? LEAST_SIZE;
+    return {
+      lastSentMsAgo: atMs === undefined ? undefined : this.#clock.monotonicMs() - atMs,
+      lastSize: {
+        messages: Math.max(messages, LEAST_SIZE.messages),
+        segments: Math.max(segments, LEAST_SIZE.segments),
+      },
+    };
+  }
+
+  note(area: Area): void {
+    this.#lastSentMs.set(area, this.#clock.monotonicMs());
+  }
 }

@@ -1,5 +1,4 @@
-import { OpeningHours, SEARCHED_MS, type Window } from '../../hours/window.js';
-import { type Opening, zonesOf } from '../../hours/zone-groups.js';
+import { type Opening, OpeningHours, SEARCHED_MS, type Window, zonesOf } from '../../hours/window.js';
 import type { Clock } from '../../ports/clock.js';
 
 /** When the requests of a step with a window may leave: with room for the answer, as the service may send until it comes. */

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { digestInput } from '../../../src/input/digest-input.js';
-import { readRecords } from '../../../src/input/records.js';
+import { readRecords } from '../../../src/input/read-heads.js';
+import { digestInput } from '../../../src/input/text/byte-source.js';
 import { aDirectory, aFile, anInput, readRefused, readWhole } from '../builders.js';
 
 const directory = aDirectory();

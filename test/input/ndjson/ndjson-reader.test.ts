@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { digestInput } from '../../../src/input/digest-input.js';
+import { readRecords } from '../../../src/input/read-heads.js';
 import { readBatches } from '../../../src/input/record-reader.js';
-import { readRecords } from '../../../src/input/records.js';
+import { digestInput } from '../../../src/input/text/byte-source.js';
 import { aDirectory, aFile, aGzip, anInput, readRefused, readWhole } from '../builders.js';
 
 const directory = aDirectory();

@@ -1,6 +1,6 @@
 import { TextDecoder as OtherDecoder } from '@kayahr/text-encoding';
 import { describe, expect, it } from 'vitest';
-import { createDecoder } from '../../../src/input/text/decoder.js';
+import { createDecoder } from '../../../src/input/text/encoding.js';
 import { findEncodingName } from '../../../src/job/schema/values.js';
 import { oneIn } from '../../one-in.js';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { guessEncoding } from '../../../src/input/text/guess-encoding.js';
+import { guessEncoding } from '../../../src/input/text/encoding.js';
 import { aFolder } from '../../plan/a-plan.js';
 
 function guessOf(content: Uint8Array): Promise<string | undefined> {

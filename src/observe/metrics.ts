@@ -8,7 +8,7 @@ import { readRunState } from '../journal/state-reader.js';
 import type { Listener } from '../listen/listener.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
-import { balanceOf } from '../report/row-balance.js';
+import { balanceOf } from '../report/run-rows.js';
 import { addBalances } from '../report/summary.js';
 import type { Progress } from '../run/run-deps.js';
 import { Figures, SendMetrics, setCounter } from './figures.js';

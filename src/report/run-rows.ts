@@ -1,10 +1,28 @@
+import { join } from 'node:path';
 import { sumOf } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import { isRowStep, type Step } from '../job/job.js';
+import { type JournalEnd, readJournal } from '../journal/reader.js';
 import type { RunState, StepProgress } from '../journal/replay.js';
+import { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { kindOf } from '../kinds/kinds.js';
-import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan, type PlanAt, type PlannedStep } from '../plan/format/plan-file.js';
+import type { Files } from '../storage/files.js';
 import { addBalances } from './summary.js';
+
+/** A run as read from its journal. Valid under the job's lock, until something is appended. */
+export interface RunRows extends PlanAt {
+  readonly rows: RowStatusView;
+  readonly state: RunState;
+  readonly end: JournalEnd;
+}
+
+/** Reads the journal of a run: once per command, which passes the result on. */
+export async function readRunRows(files: Files, { directory, plan }: PlanAt): Promise<RunRows> {
+  const rows = new RowStatusView(plan.steps);
+  const end = await readJournal(files, join(directory, JOURNAL_FILE), (line) => rows.apply(line));
+  return { directory, plan, rows, state: rows.state, end };
+}
 
 /** The balance of a step's rows, from plan and journal alone; rows in flight count as unprocessed, and so do those not sent. */
 export function balanceOf({ number, counts }: PlannedStep, state: RunState): Balance {
