@@ -4,7 +4,7 @@ import { provisionStep } from '../run/send/provision-step.js';
 import { costOf, RequestReader } from '../run/send/request-reader.js';
 import type { StepContext } from '../run/send/send-context.js';
 import { StepNotices } from '../run/step-notices.js';
-import { StepTally } from '../run/step-tally.js';
+import { StepTally } from '../run/step-runner.js';
 import type { StopReason } from '../run/stop.js';
 import { Rate } from '../throttle/rate.js';
 import { assertNothingLost, LOST_ATTEMPTS, refuseRun, toRequestKey } from './lead-run.js';

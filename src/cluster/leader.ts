@@ -9,9 +9,8 @@ import type { Lock } from '../storage/lock.js';
 import { refuseRun, takeOver } from './lead-run.js';
 import { leadStep } from './lead-step.js';
 import { LeadLost, type LedRun, type Store, StoreLost } from './store.js';
-import { followStop } from './work-on-run.js';
+import { digestJob, followStop } from './work-on-run.js';
 import { workForRuns } from './worker.js';
-import { digestJob } from './worker-job.js';
 
 export interface LeaderOptions extends Pick<RunDeps, 'clock' | 'createLane'> {
   readonly store: Store;

@@ -51,7 +51,7 @@ export interface LeadKey {
 
 export interface NewLead {
   readonly job: string;
-  /** What its workers must agree on (worker-job.ts). */
+  /** What its workers must agree on (work-on-run.ts). */
   readonly digest: string;
   /** Random, of the process: in two directories of one job, two may have the same epoch. The first of them leads. */
   readonly leader: string;

@@ -1,4 +1,6 @@
-import { rowStepOf } from '../job/job.js';
+import { createHash } from 'node:crypto';
+import { isObject } from '../domain/is-object.js';
+import { isRowStep, type Job, rowStepOf } from '../job/job.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RunDeps } from '../run/run-deps.js';
 import type { RunEvent } from '../run/run-event.js';
@@ -8,7 +10,6 @@ import { StopSwitch } from '../run/stop.js';
 import { HeldParts } from './held-parts.js';
 import { type Lease, LeaseLost } from './lease.js';
 import type { WorkingRun } from './store.js';
-import type { WorkerJob } from './worker-job.js';
 
 /** What happens in a worker, for those who watch it. */
 export type WorkEvent =
@@ -91,4 +92,24 @@ export function followStop(process: StopSwitch, ended: AbortSignal): StopSwitch 
   process.nothingNew.addEventListener('abort', request, { once: true, signal: ended });
   process.nothingMore.addEventListener('abort', () => stop.abandon(), { once: true, signal: ended });
   return stop;
+}
+
+/** What sending the requests of a run takes; leader and worker have it each from their own copy of the job file. */
+export type WorkerJob = Pick<Job, 'name' | 'service' | 'steps' | 'guards'>;
+
+/**
+ * SHA-256 of what leader and workers must agree on: where the steps go, how fast, and what is done about a failure. Not of the
+ * texts and rows, which the plan has, nor of the secrets, which each process reads where its own file says.
+ */
+export function digestJob({ service: { credentials: _, ...service }, steps, guards }: Omit<WorkerJob, 'name'>): string {
+  const sent = steps.map((step) => {
+    const isRepeatable = isRowStep(step) && kindOf(step).isRepeatable(step);
+    return { kind: step.kind, limits: step.limits, isRepeatable };
+  });
+  const agreed = { service, steps: sent, maxFailedPercent: guards.maxFailedPercent };
+  const inOrder = (_: string, value: unknown) =>
+    isObject(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value;
+  return createHash('sha256').update(JSON.stringify(agreed, inOrder)).digest('hex');
 }

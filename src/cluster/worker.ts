@@ -7,8 +7,7 @@ import { StepNotices } from '../run/step-notices.js';
 import type { StopSwitch } from '../run/stop.js';
 import { AcknowledgedCalls, Lease } from './lease.js';
 import type { RunFilter, Store, WorkingRun } from './store.js';
-import { type WorkEvent, workOnRun } from './work-on-run.js';
-import type { WorkerJob } from './worker-job.js';
+import { type WorkEvent, type WorkerJob, workOnRun } from './work-on-run.js';
 
 const POLL_MS = 250;
 /** How often a worker looks at the run while it has no way to the service: the run may end meanwhile. */

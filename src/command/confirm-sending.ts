@@ -7,7 +7,7 @@ import { readRunRows } from '../report/run-rows.js';
 import { assertOwned } from '../retry/assert-owned.js';
 import { assertReleased } from '../run/checks-before.js';
 import { assertInputsUnchanged } from '../run/resume.js';
-import { assertStagePassed, type StagePass } from '../run/waiting-stage.js';
+import { assertStagePassed, type StagePass } from '../run/send/sending-stages.js';
 import { asksFor, countToSend, formatQuestion } from '../texts/sending-question.js';
 import type { Context } from './context.js';
 

@@ -24,7 +24,7 @@ import type { StepSender } from '../run/apply-plan.js';
 import { moveInputs } from '../run/move-inputs.js';
 import type { AskedNumber } from '../run/run-deps.js';
 import { assertDue, waitUntilDue } from '../run/run-times.js';
-import type { StagePass } from '../run/waiting-stage.js';
+import type { StagePass } from '../run/send/sending-stages.js';
 import { removeLeftovers } from '../storage/leftovers.js';
 import type { Lock } from '../storage/lock.js';
 import { assertMaySend, assertNamed, confirmSending, type GivenAnswer } from './confirm-sending.js';

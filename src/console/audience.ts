@@ -1,9 +1,8 @@
 import { cellsOf } from '../domain/bytes/row-writer.js';
 import { countOf, format } from '../domain/count-of.js';
 import { readKept } from '../domain/is-object.js';
-import { bindWhere } from '../filter/bind-where.js';
+import { bindWhere, describeCondition } from '../filter/bind-where.js';
 import { foldText } from '../filter/compile-test.js';
-import { describeCondition } from '../filter/describe-condition.js';
 import { guessConsent } from '../guess/guess-consent.js';
 import type { SampledRows } from '../guess/sampled-rows.js';
 import { type Where, writtenWhere } from '../job/schema/written-where.js';

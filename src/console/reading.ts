@@ -18,7 +18,7 @@ import { readRegistry } from '../registry/open-registry.js';
 import type { CampaignReport } from '../registry/report-campaign.js';
 import { balanceOfRun } from '../report/run-rows.js';
 import { readSummary } from '../report/write-report.js';
-import { findWaitingStage } from '../run/waiting-stage.js';
+import { findWaitingStage } from '../run/send/sending-stages.js';
 import type { Files } from '../storage/files.js';
 import { readLockOwner } from '../storage/lock.js';
 import { countToSend, listSendingFacts } from '../texts/sending-question.js';

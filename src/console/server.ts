@@ -10,10 +10,13 @@ import { refuseAddress } from '../domain/loopback.js';
 import {
   Access,
   isSame,
+  may,
   NO_VISIT,
   nameCookie,
+  type Role,
   refuseForeign,
   SAFE_HEADERS,
+  type Team,
   type Visit,
   writeCookie,
 } from './access.js';
@@ -43,7 +46,6 @@ import { RepairDesk } from './pages/repair-desk.js';
 import { RunDesk } from './pages/run-desk.js';
 import { TimingDesk } from './pages/timing-desk.js';
 import { sayPlainly } from './pages/wrong.js';
-import { may, type Role, type Team } from './team.js';
 import { readFileName, SLICE_BYTES } from './uploads.js';
 
 /** The largest form: without a script, it has the whole file in one piece. */

@@ -1,14 +1,13 @@
 import type { ByteCells } from '../domain/bytes/row-block.js';
 import { remember } from '../domain/is-object.js';
 import type { Rejection } from '../domain/row.js';
+import { clip } from '../domain/text.js';
 import type { CellTest, Condition, Where } from '../job/schema/written-where.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import type { Columns } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { maskCell } from '../normalize/mask.js';
-import { compileCountryTest, type StepNumbers } from './compile-country-test.js';
-import { type CompiledTest, compileTest } from './compile-test.js';
-import { describeCondition } from './describe-condition.js';
+import { type CompiledTest, compileCountryTest, compileTest, type StepNumbers } from './compile-test.js';
 
 /** Says of the rows of one file why they do not take part; undefined of those that do. */
 export interface RowFilter {
@@ -114,4 +113,32 @@ export function asCountry({ column, tests }: Condition): string | undefined {
   const values = test.values.map(String);
   if (!values.every((value) => normalizeCountry(value).ok)) return undefined;
   return describeCondition({ column, tests: [{ op: test.op, as: 'country', values }] });
+}
+
+/** A list of a thousand values would stand in every omitted row. */
+const MAX_SHOWN = 80;
+
+/** A condition as the job writes it, shortened: `country: [SG, MY]`, `spend: { atLeast: 100 }`. */
+export function describeCondition({ column, tests }: Condition): string {
+  const [first, ...more] = tests;
+  const isBare = more.length === 0 && first !== undefined && isWrittenBare(first);
+  const text = isBare ? showOperand(first) : `{ ${tests.map(showTest).join(', ')} }`;
+  return clip(`${column}: ${text}`, MAX_SHOWN);
+}
+
+function isWrittenBare(test: CellTest): boolean {
+  return test.op === 'blank' || test.op === 'present' || (test.op === 'equals' && !('as' in test) && !test.exact);
+}
+
+function showTest(test: CellTest): string {
+  const as = 'as' in test ? `as: ${test.as}, ` : '';
+  const exact = 'exact' in test && test.exact ? ', exact: true' : '';
+  return `${as}${test.op}: ${showOperand(test)}${exact}`;
+}
+
+function showOperand(test: CellTest): string {
+  if ('bound' in test) return String(test.bound);
+  if (!('values' in test)) return test.op;
+  const [first, ...more] = test.values;
+  return more.length === 0 ? String(first) : `[${test.values.join(', ')}]`;
 }

@@ -4,7 +4,7 @@ import { kindOf } from '../kinds/kinds.js';
 import type { DraftRow, RowRefusal } from '../kinds/step-kind.js';
 import type { Columns } from '../normalize/columns.js';
 import { bindWhere } from './bind-where.js';
-import { numbersOf } from './compile-country-test.js';
+import { numbersOf } from './compile-test.js';
 
 /** Drafts the rows of a file, but for those that the step's `where` leaves out: they are neither checked nor compared with others. */
 export function bindRows(step: RowStep, columns: Columns): DraftRow {

@@ -3,10 +3,8 @@ import { format } from '../domain/count-of.js';
 import type { Condition, Where } from '../job/schema/written-where.js';
 import { findColumn } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
-import { asCountry, describeOmitted } from './bind-where.js';
-import { readCountry, type StepNumbers } from './compile-country-test.js';
-import { foldText } from './compile-test.js';
-import { describeCondition } from './describe-condition.js';
+import { asCountry, describeCondition, describeOmitted } from './bind-where.js';
+import { foldText, readCountry, type StepNumbers } from './compile-test.js';
 
 /** A condition of `where`, the rows that it left out, and the commonest of their cells. */
 export interface FilterFigures {

@@ -1,6 +1,5 @@
 import { increment } from '../domain/count-of.js';
-import { normalizeCountry } from '../normalize/country.js';
-import { alpha2Codes } from '../normalize/country-names.js';
+import { alpha2Codes, normalizeCountry } from '../normalize/country.js';
 import { acceptNumber } from '../normalize/number/number.js';
 import { findNumberCountry } from '../normalize/number/number-library.js';
 import { means } from './header-words.js';

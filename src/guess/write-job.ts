@@ -4,8 +4,7 @@ import { countOf } from '../domain/count-of.js';
 import { listZones } from '../domain/stated-time.js';
 import { findColumn } from '../normalize/columns.js';
 import { findNumberCountry } from '../normalize/number/number-library.js';
-import { describeConsent, describeCountry, describeFilled, describeNumber } from './describe-guess.js';
-import type { JobGuess } from './guess-job.js';
+import { describeConsent, describeCountry, describeFilled, describeNumber, type JobGuess } from './guess-job.js';
 
 /** A list of people who must get no message. */
 export interface OptOutList {

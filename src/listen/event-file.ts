@@ -1,10 +1,156 @@
+import { createHash } from 'node:crypto';
 import { InternalError, UserError } from '../domain/errors.js';
+import { isObject } from '../domain/is-object.js';
+import { parseServiceTime } from '../domain/stated-time.js';
 import type { Log } from '../ports/log.js';
 import { KeySet, PathAppender } from '../storage/appended-file.js';
 import type { FileFacts, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import { splitLines } from '../storage/split-lines.js';
-import { decodeEventLine, EVENT_FORMAT, LINE_START, type StoredEvent } from './event-line.js';
+
+/**
+ * A line of the file of events: NDJSON, UTF-8, one line an event, in the order in which they became durable:
+ *
+ *     {"format":1,"receivedAt":"2026-11-03T09:15:00.000Z","kind":"gateway","id":"event:7f…","event":{…}}
+ *
+ * `receivedAt` is our clock, `id` stands once in a file, `event` is the body as it came, with blanks for its line breaks.
+ * Behind it stands `"signature":"…"` where the delivery had the header `x-8x8-signature`: a detached JWS over the body.
+ */
+export const EVENT_FORMAT = 1;
+
+/** Every line begins so; a file that begins otherwise is not an event file. */
+export const LINE_START = `{"format":${EVENT_FORMAT},"receivedAt":"`;
+
+/** An event that stands in the file. */
+export interface StoredEvent {
+  /** ISO 8601, UTC. */
+  readonly receivedAt: string;
+  /**
+   * `gateway`: an event that the contract or its documentation names; `receipt`: a delivery receipt of an SMS; `inbound`: an SMS that a
+   * person sent; `unknown`: any other object.
+   */
+  readonly kind: 'gateway' | 'receipt' | 'inbound' | 'unknown';
+  /** Identifies the event: the same for each delivery of it. */
+  readonly id: string;
+  readonly event: Readonly<Record<string, unknown>>;
+  readonly signature?: string;
+}
+
+/** An event that came. */
+export type ArrivedEvent = NonNullable<ReturnType<typeof readEvent>>;
+
+/** What of a delivery stands in its headers. */
+export interface EventHeaders {
+  /** `x-8x8-event-id`, documented: the same for each delivery of an event. */
+  readonly eventId: string | undefined;
+  /** `x-8x8-signature`: allows to verify later that the body is the service's. */
+  readonly signature: string | undefined;
+}
+
+/** Reads a delivery, whose body is UTF-8 that is one JSON object, of whatever content. Undefined when it is anything else. */
+export function readEvent(body: Uint8Array, { eventId, signature }: EventHeaders, receivedAt: string) {
+  let text: string;
+  let event: unknown;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body).trim();
+    event = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(event)) return undefined;
+  const kind = classifyEvent(event);
+  const id = readOwnId(eventId) ?? (kind === 'receipt' ? identifyReceipt(event) : undefined) ?? `body:${digest(text)}`;
+  const signed = signature === undefined ? '' : `,"signature":${JSON.stringify(signature)}`;
+  // Its own text: numbers keep all digits. Inside a JSON string a line break can only be escaped: these stand between tokens.
+  const kept = text.replace(/[\r\n]/g, ' ');
+  const line = `${LINE_START}${receivedAt}","kind":"${kind}","id":${JSON.stringify(id)},"event":${kept}${signed}}\n`;
+  const message = kind === 'inbound' ? readInbound(event, id) : undefined;
+  /** The id that a receipt's sender gave the message. */
+  const messageId = kind === 'receipt' && isObject(event.payload) ? event.payload.clientMessageId : undefined;
+  /** `line`: its line break included. */
+  return { kind, id, line, message, messageId };
+}
+
+/** Documented ("Inbound SMS"): `source` is the number that it came from, `body` its text. */
+function readInbound({ payload }: Record<string, unknown>, eventId: string) {
+  if (!isObject(payload)) return undefined;
+  const { umid, source, body, timestamp } = payload;
+  if (typeof body !== 'string') return undefined;
+  const id = typeof umid === 'string' && PLAIN_PART.test(umid) ? umid : digest(eventId);
+  const sentMs = typeof timestamp === 'string' ? parseServiceTime(timestamp) : Number.NaN;
+  const at = Number.isNaN(sentMs) ? undefined : new Date(sentMs).toISOString();
+  return {
+    source: String(source),
+    text: body,
+    /** Identifies the message: the same for each delivery of it. */
+    id,
+    /** When the service got it, ISO 8601 in UTC; undefined where it does not say. */
+    at,
+  };
+}
+
+/** Reads a line of the file of events; undefined for any other line. */
+export function decodeEventLine(line: string): StoredEvent | undefined {
+  if (!line.startsWith(LINE_START)) return undefined;
+  try {
+    const { format: _, ...stored } = JSON.parse(line);
+    return typeof stored.kind === 'string' && typeof stored.id === 'string' && isObject(stored.event)
+      ? stored
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Contract, section Events: all that it names. */
+const GATEWAY_EVENTS = new Set<unknown>(['QUEUED', 'AGENT_JOINED', 'ACTIVITY', 'MESSAGE']);
+/** Documented: checks the address of a new webhook; it expects a 2xx, and belongs to no conversation. */
+const WEBHOOK_CHECK = 'WEB_HOOK_VERIFY';
+
+function classifyEvent({ eventType, conversationId, namespace, payload }: Record<string, unknown>) {
+  if (GATEWAY_EVENTS.has(eventType) && typeof conversationId === 'string') return 'gateway';
+  if (eventType === WEBHOOK_CHECK) return 'gateway';
+  const isReceipt =
+    namespace === 'SMS' &&
+    eventType === 'outbound_message_status_changed' &&
+    isObject(payload) &&
+    typeof payload.umid === 'string' &&
+    isObject(payload.status) &&
+    typeof payload.status.state === 'string';
+  if (isReceipt) return 'receipt';
+  const isInbound = namespace === 'SMS' && eventType === 'inbound_message_received' && isObject(payload);
+  return isInbound ? 'inbound' : 'unknown';
+}
+
+/** An id of these characters is kept; any other is digested, so that no sender controls the length of a line's head. */
+const PLAIN_ID = /^[\x21-\x7e]{1,128}$/;
+const PLAIN_PART = /^[A-Za-z0-9_.-]{1,64}$/;
+
+/** The service's own id of the event. */
+function readOwnId(eventId: string | undefined): string | undefined {
+  if (eventId === undefined || eventId === '') return undefined;
+  return PLAIN_ID.test(eventId) ? `event:${eventId}` : `event-digest:${digest(eventId)}`;
+}
+
+/** Identifies a receipt by umid, state, clientMessageId and time: the rejected messages of a batch share one umid. */
+function identifyReceipt({ payload }: Record<string, unknown>): string | undefined {
+  if (!isObject(payload) || !isObject(payload.status)) return undefined;
+  const { umid, clientMessageId: given } = payload;
+  const clientMessageId = given ?? '';
+  const { state, timestamp } = payload.status;
+  // Only the last part may contain the separating colon.
+  if (typeof umid !== 'string' || !PLAIN_PART.test(umid)) return undefined;
+  if (typeof state !== 'string' || !PLAIN_PART.test(state)) return undefined;
+  if (typeof timestamp !== 'string' || !PLAIN_ID.test(timestamp)) return undefined;
+  if (typeof clientMessageId !== 'string') return undefined;
+  // A digest, marked as one, stands for an id that is long or not plain; nothing for none.
+  const isPlain = clientMessageId === '' || PLAIN_PART.test(clientMessageId);
+  return `receipt:${umid}:${state}:${isPlain ? clientMessageId : `#${digest(clientMessageId)}`}:${timestamp}`;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
 
 export type EventFile = Awaited<ReturnType<typeof openEventFile>>;
 

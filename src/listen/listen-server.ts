@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
-import type { EventHeaders } from './event-line.js';
+import type { EventHeaders } from './event-file.js';
 import type { ListenCounts } from './listen-counts.js';
 
 const KIB = 1024;

@@ -6,8 +6,7 @@ import { isLoopback, refuseAddress } from '../domain/loopback.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Files } from '../storage/files.js';
-import { type EventFile, openEventFile } from './event-file.js';
-import { type ArrivedEvent, readEvent } from './event-line.js';
+import { type ArrivedEvent, type EventFile, openEventFile, readEvent } from './event-file.js';
 import { createCounts, type ListenCounts } from './listen-counts.js';
 import { createListenServer, HOOK, LISTEN_LIMITS, type ListenLimits, type TakeEvent } from './listen-server.js';
 
@@ -15,7 +14,7 @@ export interface ListenerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** The event file, see event-line.ts; created if missing. No other listener may write to it. */
+  /** The event file, see event-file.ts; created if missing. No other listener may write to it. */
   readonly output: string;
   /** Without one the listener binds to loopback only. */
   readonly secret: string | undefined;

@@ -6,13 +6,20 @@ import type { Job } from '../job/job.js';
 import type { FindHad, HadSkip } from '../kinds/row-judge.js';
 import type { HadFigures, PlanAt } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
-import { accountOfKind, readRunFile } from '../plan/format/run-record.js';
-import { countsDayAlone, type HadLookup, type OpenPeople, sameTextRule } from '../plan/had-lookup.js';
-import { isDay, nameDay } from '../plan/occurrence.js';
+import { accountOfKind, isDay, nameDay, readRunFile } from '../plan/format/run-record.js';
+import { countsDayAlone, type HadLookup, type OpenPeople, sameTextRule } from '../plan/tally.js';
 import { readRunRows } from '../report/run-rows.js';
 import type { Files } from '../storage/files.js';
 import { noteMissing, spanOf } from './missing-people.js';
-import { type CountedState, type PeopleHead, type PersonState, readPeople } from './people-file.js';
+import {
+  type CountedState,
+  NO_RUN,
+  type PeopleHead,
+  PeopleTable,
+  type PersonState,
+  PlannedTexts,
+  readPeople,
+} from './people-file.js';
 import {
   describeMemoriesNearby,
   isSameRun,
@@ -29,7 +36,6 @@ import {
   readPeopleHeads,
   refusePeopleFile,
 } from './people-memory.js';
-import { NO_RUN, PeopleTable, PlannedTexts } from './people-table.js';
 
 /**
  * A run is about to send, or to go on: all of its messages count from now on, but for those of people who had theirs since its plan was

@@ -1,14 +1,14 @@
 import { countOf, format } from '../domain/count-of.js';
 import type { Rejection } from '../domain/row.js';
 import { wordsOf } from '../domain/row-codes.js';
-import { numbersOf } from '../filter/compile-country-test.js';
+import { numbersOf } from '../filter/compile-test.js';
 import { FilterTally } from '../filter/filter-tally.js';
 import type { InputFile } from '../input/inputs.js';
 import type { ReadBlock, RecordReader } from '../input/record-reader.js';
 import type { RowStep } from '../job/job.js';
 import { type JudgeContext, RowJudge } from '../kinds/row-judge.js';
 import { ColumnBinding } from './columns/bind-columns.js';
-import { DraftedRows } from './format/drafted-row.js';
+import { DraftedRows } from './format/row-line.js';
 import type { InputReader } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
 import { findRefusal } from './reimport/reimported-rows.js';

@@ -3,8 +3,8 @@ import type { InputFile } from '../input/inputs.js';
 import type { RecordReader } from '../input/record-reader.js';
 import type { Input, RowStep } from '../job/job.js';
 import type { Files } from '../storage/files.js';
-import type { OpenPeople } from './had-lookup.js';
 import type { KnownLists } from './suppress/suppression-columns.js';
+import type { OpenPeople } from './tally.js';
 
 /** How the planner reaches input files; `input/` offers it. Refusals are thrown as UserError 'bad-input'. */
 export interface InputReader {

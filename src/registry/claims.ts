@@ -3,8 +3,7 @@ import { remember } from '../domain/is-object.js';
 import { RowRanges } from '../journal/row-status/row-status-view.js';
 import { atAnyTime, type RowId } from '../kinds/ids.js';
 import { type Plan, type RetryOf, totalOf } from '../plan/format/plan-file.js';
-import { accountOfKind } from '../plan/format/run-record.js';
-import { isSameOccurrence } from '../plan/occurrence.js';
+import { accountOfKind, isSameOccurrence } from '../plan/format/run-record.js';
 
 /** What a plan takes of other runs, for good. Durable before the plan can begin. */
 export interface PlanClaims {

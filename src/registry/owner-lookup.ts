@@ -4,7 +4,7 @@ import { matchSteps } from '../job/match-steps.js';
 import { atAnyTime, atOccurrence, type RowId, readRowId } from '../kinds/ids.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import { digestOfRows, type Plan, type PlannedInput, type PlannedStep } from '../plan/format/plan-file.js';
-import { foldFirst } from '../plan/occurrence.js';
+import { foldFirst } from '../plan/format/run-record.js';
 import { type FoundRow, type RowOwners, rejectSent, rejectUnknown, skip } from '../plan/reimport/reimported-rows.js';
 import type { JobRows, KnownFile } from './job-rows.js';
 import type { PastRun } from './read-runs.js';

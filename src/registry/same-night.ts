@@ -1,5 +1,4 @@
-import type { RunEnded } from '../plan/format/run-record.js';
-import { isDay } from '../plan/occurrence.js';
+import { isDay, type RunEnded } from '../plan/format/run-record.js';
 import type { BegunRun, RegistryState } from './registry-state.js';
 
 const HOUR_MS = 3_600_000;

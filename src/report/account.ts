@@ -2,8 +2,8 @@ import { countOf, format, listMost, listNonZero, listSaid, sumOf } from '../doma
 import { wordsOf } from '../domain/row-codes.js';
 import { formatDay } from '../domain/stated-time.js';
 import type { FunnelStage, HadFigures, PlannedStep, SuppressionInput } from '../plan/format/plan-file.js';
-import { countHad } from '../plan/had-lookup.js';
 import type { Reason, ReasonExample } from '../plan/reasons.js';
+import { countHad } from '../plan/tally.js';
 import { EXPLAINED_OUTPUTS, OUTPUTS } from './rows.js';
 import { countNotSent, type StepSummary, type Summary } from './summary.js';
 

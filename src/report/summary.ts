@@ -6,8 +6,8 @@ import type { StatedTime } from '../domain/stated-time.js';
 import type { Stop } from '../journal/entry-format.js';
 import type { RunStatus } from '../journal/replay.js';
 import type { FunnelStage, HadFigures, SuppressionInput, TestOf } from '../plan/format/plan-file.js';
-import type { HeldRows } from '../plan/had-lookup.js';
 import type { Reason } from '../plan/reasons.js';
+import type { HeldRows } from '../plan/tally.js';
 import type { Billed, StepCostSummary } from '../prices/billed-tally.js';
 import type { ExplainedOutput, Output } from './rows.js';
 

@@ -4,7 +4,7 @@ import { UserError } from '../domain/errors.js';
 import { remember } from '../domain/is-object.js';
 import { isLeftOutCode, isWithheld } from '../domain/row-codes.js';
 import { bindWhere, type RowFilter } from '../filter/bind-where.js';
-import { numbersOf } from '../filter/compile-country-test.js';
+import { numbersOf } from '../filter/compile-test.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { dropSample } from '../job/resolve-job.js';
 import type { RowRange } from '../journal/entry-format.js';

@@ -8,7 +8,7 @@ import type { RunState } from '../journal/replay.js';
 import { actionKindOf } from '../kinds/kinds.js';
 import { inDoubt } from '../kinds/outcomes.js';
 import type { EarlierAction, RunFigures } from '../kinds/step-kind.js';
-import { sumHeld } from '../plan/had-lookup.js';
+import { sumHeld } from '../plan/tally.js';
 import { exitCodeOf } from '../report/exit-code.js';
 import { balanceOfRun } from '../report/run-rows.js';
 import { LaneStopped } from '../throttle/gate.js';

@@ -13,19 +13,16 @@ import { assertInPlace } from '../plan/replace-draft.js';
 import { endInFlight, RUN_ENDED } from '../registry/append-to-run.js';
 import { isLockLost, type Lock } from '../storage/lock.js';
 import { applyAction } from './apply-action.js';
-import { giveUpAll, listUnsent, tooLate } from './give-up.js';
 import { hasWork } from './resume.js';
 import type { Journal, RunDeps } from './run-deps.js';
-import { awaitWorkers, isOver, stopAfter } from './run-times.js';
+import { awaitWorkers, giveUpAll, isOver, listUnsent, SendingHours, stopAfter, tooLate } from './run-times.js';
 import { provisionStep } from './send/provision-step.js';
 import { type PartToSend, RequestReader } from './send/request-reader.js';
 import { AreaUse, type StepContext } from './send/send-context.js';
-import { SendingHours } from './send/sending-hours.js';
-import { SendingStages } from './send/sending-stages.js';
+import { passStage, SendingStages, type StagePass } from './send/sending-stages.js';
 import { StepNotices } from './step-notices.js';
 import { StepRunner } from './step-runner.js';
 import type { StopSwitch } from './stop.js';
-import { passStage, type StagePass } from './waiting-stage.js';
 
 export interface ApplyPlanOptions extends PlanAt {
   /** The job as it is now: its service, limits and guards hold; what is sent is the plan's alone. */

@@ -1,10 +1,19 @@
 import { UserError } from '../domain/errors.js';
-import { formatTime, millisecondsOf } from '../domain/stated-time.js';
+import type { NotSent } from '../domain/row.js';
+import { formatTime, millisecondsOf, type StatedTime } from '../domain/stated-time.js';
+import { type Opening, OpeningHours, SEARCHED_MS, type Window, zonesOf } from '../hours/window.js';
 import type { Job } from '../job/job.js';
-import type { RunState } from '../journal/replay.js';
+import type { JournalEntry, PartResult } from '../journal/entry-format.js';
+import type { OpenRequest, RunState, StepProgress } from '../journal/replay.js';
 import { formatAhead } from '../kinds/schedule.js';
+import type { PlannedStep } from '../plan/format/plan-file.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
+import { appendInBlocks } from '../registry/append-to-run.js';
+import type { Files } from '../storage/files.js';
+import type { Held } from '../storage/lock.js';
+import type { Journal, RunDeps } from './run-deps.js';
+import { RequestReader } from './send/request-reader.js';
 import type { StopSwitch } from './stop.js';
 
 /** A wall clock may be set while we sleep. */
@@ -81,4 +90,110 @@ export async function awaitWorkers(
   onNotice(`waits until ${until}: until then workers of the database may still send what they were given of the run`);
   await clock.sleep(waitMs, signal);
   return signal?.aborted !== true;
+}
+
+/**
+ * What a run will not send is given up in its journal: each request, or what is left of one, has an intent under which nothing was
+ * sent, and ends with a verdict for all of its rows. What may have been sent is never given up.
+ */
+
+export function giveUp(open: OpenRequest, verdict: NotSent, at: number): JournalEntry[] {
+  return endUnsent(open, { kind: 'given-up', verdict }, at);
+}
+
+/**
+ * How a request, or a part of one, ends without being sent: an intent, and its outcome. Appended together they go in one write: a power cut
+ * within it leaves an intent alone, and its rows in doubt.
+ */
+export function endUnsent(
+  { step, request, part, line, rows }: OpenRequest,
+  result: PartResult,
+  at: number,
+): JournalEntry[] {
+  const key = { step, request, part, at };
+  return [
+    { type: 'intent', ...key, line, rows },
+    { type: 'outcome', ...key, result },
+  ];
+}
+
+/** Gives up all of these, durably, in the journal of a run that is under way. Gives their rows. */
+export async function giveUpAll(
+  unsent: Iterable<OpenRequest> | AsyncIterable<OpenRequest>,
+  verdict: NotSent,
+  { journal, lock, deps }: { journal: Journal; lock: Held; deps: Pick<RunDeps, 'clock'> },
+): Promise<number> {
+  let rows = 0;
+  const entries = async function* () {
+    for await (const open of unsent) {
+      rows += open.rows[1];
+      yield* giveUp(open, verdict, deps.clock.now());
+    }
+  };
+  await appendInBlocks(entries(), async (block) => {
+    await lock.assertHeld();
+    await Promise.all(block.map((entry) => journal.append(entry)));
+  });
+  return rows;
+}
+
+/** What of a step waits to be sent again, and what was never begun. */
+export async function* listUnsent(
+  planned: PlannedStep,
+  progress: StepProgress,
+  { directory, files }: { directory: string; files: Files },
+): AsyncGenerator<OpenRequest> {
+  const waiting = [...progress.open.values()].filter(({ isInFlight }) => !isInFlight);
+  const reader = await RequestReader.open(files, directory, planned, progress);
+  yield* waiting;
+  try {
+    for (let next = await reader.next(); next !== undefined; next = await reader.next()) yield next.open;
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Says of rows that they were not sent by the time after which their job may not send. */
+export function tooLate(notAfter: StatedTime, so: 'had passed' | 'comes before the window opens again'): NotSent {
+  return { status: 'not-sent', code: 'too-late', reason: `notAfter, ${formatTime(notAfter)}, ${so}` };
+}
+
+/** When the requests of a step with a window may leave: with room for the answer, as the service may send until it comes. */
+export class SendingHours {
+  readonly outside: Window['outside'];
+  readonly #window: Window;
+  readonly #hours: OpeningHours;
+  readonly #clock: Clock;
+  readonly #roomMs: number;
+
+  constructor(window: Window, clock: Clock, { answerSeconds }: { answerSeconds: number }) {
+    this.outside = window.outside;
+    this.#window = window;
+    this.#hours = new OpeningHours(window);
+    this.#clock = clock;
+    this.#roomMs = answerSeconds * 1000;
+  }
+
+  /** A request that names no hours may never leave. */
+  isOpenFor(group: string | undefined): boolean {
+    const zones = group === undefined ? [] : zonesOf(this.#window, group);
+    return this.#hours.isOpen(zones, this.#clock.now(), this.#roomMs);
+  }
+
+  /** Whether the window opens before a time; where no opening was found, it does not within the time that is looked ahead. */
+  opensBefore(opening: Opening | undefined, atMs: number): boolean {
+    return (opening?.atMs ?? this.#clock.now() + SEARCHED_MS) < atMs;
+  }
+
+  /** The first of these groups that opens again; undefined where none does in 14 days. */
+  findNext(groups: Iterable<string>): Opening | undefined {
+    const nowMs = this.#clock.now();
+    let next: Opening | undefined;
+    for (const group of groups) {
+      const zones = zonesOf(this.#window, group);
+      const atMs = this.#hours.findNextOpening(zones, nowMs, this.#roomMs);
+      if (atMs !== undefined && (next === undefined || atMs < next.atMs)) next = { group, atMs, zone: zones[0] ?? '' };
+    }
+    return next;
+  }
 }

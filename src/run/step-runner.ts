@@ -1,20 +1,20 @@
+import { countOf } from '../domain/count-of.js';
 import type { NotSent, RowOutcomes } from '../domain/row.js';
 import { millisecondsOf } from '../domain/stated-time.js';
 import { describeOpening } from '../hours/window.js';
+import type { RowCounts } from '../journal/entry-format.js';
 import { halvesOf } from '../journal/replay.js';
 import { explainStop, retryAfterOf, UNREAD, type Why, wasTurnedAway } from '../service/decide-answer.js';
 import type { Lane } from '../throttle/lane.js';
-import { giveUpAll, tooLate } from './give-up.js';
-import { isOver, sleepUntil, stopAfter } from './run-times.js';
+import { giveUpAll, isOver, sleepUntil, stopAfter, tooLate } from './run-times.js';
 import { Breaker } from './send/breaker.js';
-import { Caution, type Clearance } from './send/caution.js';
+import { Caution, type Clearance, GUARD_FROM_ROWS } from './send/caution.js';
 import { PartQueue } from './send/part-queue.js';
 import { costOf, type PartSource, type PartToSend } from './send/request-reader.js';
 import { findClosed, type SendContext } from './send/send-context.js';
 import { type Attempt, isUnknown, sendPart } from './send/send-part.js';
 import { withhold } from './send/withhold.js';
 import { StepNotices } from './step-notices.js';
-import { StepTally } from './step-tally.js';
 
 /** Sends the parts of a step, until none is left or the run is to stop. */
 export class StepRunner {
@@ -279,5 +279,47 @@ export class StepRunner {
     this.#notices.noteBreakerOpen(why, service.giveUpAfterSeconds);
     // Any answer shows that there is a way.
     if (decision.kind === 'again' && !decision.mayHaveBeenProcessed) this.#context.onAway?.();
+  }
+}
+
+type TalliedStep = Pick<SendContext, 'deps' | 'stop' | 'planned' | 'progress' | 'maxFailedPercent'>;
+
+/** What became of the rows of a step so far, as its journal has it: reports it, and stops a run that mostly fails. */
+export class StepTally {
+  readonly #context: TalliedStep;
+  readonly #notices: StepNotices;
+  /** Outcomes before this process: a person who resumes a guarded run has reviewed those. */
+  readonly #before: Readonly<RowCounts>;
+
+  constructor(context: TalliedStep, notices: StepNotices) {
+    this.#context = context;
+    this.#notices = notices;
+    this.#before = { ...context.progress.settledRows };
+  }
+
+  report(): void {
+    const { deps, planned, progress } = this.#context;
+    const { accepted, rejected, 'in-doubt': inDoubt, 'not-sent': notSent } = progress.settledRows;
+    deps.onProgress({
+      step: planned.number,
+      kind: planned.kind,
+      rows: planned.counts.planned,
+      settled: accepted + rejected + inDoubt + notSent,
+      accepted,
+      rejected,
+      inDoubt,
+    });
+  }
+
+  /** Where most rows are refused the job is wrong, not the rows. */
+  guard(): void {
+    const { maxFailedPercent, stop, progress } = this.#context;
+    const accepted = progress.settledRows.accepted - this.#before.accepted;
+    const rejected = progress.settledRows.rejected - this.#before.rejected;
+    const answered = accepted + rejected;
+    if (answered < GUARD_FROM_ROWS || (rejected * 100) / answered <= maxFailedPercent) return;
+    const why = `the service refused ${rejected} of ${countOf(answered, 'row')}, more than maxFailedPercent ${maxFailedPercent}`;
+    stop.request('guard', why);
+    this.#notices.noteGuard(why);
   }
 }

@@ -1,4 +1,4 @@
-import { findBadInputFormat, isRealDate, readIsoDate, readWrittenDate, type WrittenDate } from './date-input.js';
+import { findBadInputFormat, isRealDate, readIsoDate, readWrittenDate, type WrittenDate } from './written-values.js';
 
 /**
  * The `date` filter, in place of LiquidJS's own: that one reads the clock ("now"), the machine's time zone and locale, takes

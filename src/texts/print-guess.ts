@@ -1,8 +1,7 @@
 import { escapeText, formatHeadline, paint, type Screen, showCommand, showPath } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
 import { wrapText } from '../domain/text.js';
-import { describeConsent, describeCountry, describeFilled, describeNumber } from '../guess/describe-guess.js';
-import type { JobGuess } from '../guess/guess-job.js';
+import { describeConsent, describeCountry, describeFilled, describeNumber, type JobGuess } from '../guess/guess-job.js';
 import type { SampledFile } from '../guess/sampled-rows.js';
 import { findWhereConsent, type OptOutList } from '../guess/write-job.js';
 import type { Preview } from '../kinds/step-kind.js';

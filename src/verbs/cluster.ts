@@ -1,7 +1,6 @@
 import { type Database, openDatabase, parseDatabaseUrl } from '../cluster/postgres/database.js';
-import { dropNamedRun } from '../cluster/postgres/drop-run.js';
-import { type ClusterStatus, readClusterStatus } from '../cluster/postgres/read-status.js';
 import { checkSchema, grantStatements, initSchema } from '../cluster/postgres/schema/database-schema.js';
+import { type ClusterStatus, dropNamedRun, readClusterStatus } from '../cluster/postgres/status-and-drop.js';
 import type { Context, Result } from '../command/context.js';
 import { readAddress } from '../command/open-service.js';
 import { escapeText } from '../command/screen.js';

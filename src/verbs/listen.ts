@@ -11,7 +11,7 @@ import { UserError } from '../domain/errors.js';
 import { assertIsFile } from '../listen/event-file.js';
 import { describeCounts, logCounts } from '../listen/listen-counts.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
-import { takeOptOuts } from '../listen/take-opt-outs.js';
+import { takeOptOuts } from '../listen/opt-outs.js';
 import type { MetricsFlags } from '../observe/metrics-outlets.js';
 import { describeJoined, type JoinedTotals, ReceiptJoining } from '../settle/receipt-joining.js';
 import { type ReceivingRun, RunReceipts } from '../settle/run-receipts.js';

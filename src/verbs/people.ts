@@ -11,7 +11,7 @@ import { isRowStep, type Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { namesOfOptOuts } from '../job/resolve-job.js';
 import { LONGEST_HELD_MS } from '../kinds/schedule.js';
-import { OptOutFile } from '../listen/opt-out-file.js';
+import { OptOutFile } from '../listen/opt-outs.js';
 import { maskNumber } from '../normalize/mask.js';
 import { normalizeNumber } from '../normalize/number/number.js';
 import { listMessagesTo, type MessageToPerson } from '../people/list-person.js';

@@ -11,13 +11,7 @@ import type { Job } from '../job/job.js';
 import { MAX_TEST_NUMBERS } from '../job/schema/written-job.js';
 import { splitNumbers } from '../normalize/number/number.js';
 import { digestPlanOf, type Plan } from '../plan/format/plan-file.js';
-import {
-  assertNotSuppressed,
-  jobOfTest,
-  makeTestPlan,
-  nameTest,
-  type TestSource,
-} from '../plan/test-plan/make-test-plan.js';
+import { assertNotSuppressed, jobOfTest, makeTestPlan, nameTest, type TestSource } from '../plan/make-retry-plan.js';
 import type { ChosenRows } from '../preview/choose-rows.js';
 import type { PreviewedStep } from '../preview/read-run.js';
 import { readHistory } from '../registry/read-runs.js';

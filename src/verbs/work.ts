@@ -1,6 +1,6 @@
 import { StoreLost, type WorkingRun } from '../cluster/store.js';
+import { digestJob } from '../cluster/work-on-run.js';
 import { type WorkerService, workForRuns } from '../cluster/worker.js';
-import { digestJob } from '../cluster/worker-job.js';
 import type { Context, Result } from '../command/context.js';
 import { describeStop } from '../command/failure.js';
 import { type OpenCluster, openCluster } from '../command/open-cluster.js';

@@ -1,12 +1,12 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
-import { dropNamedRun } from '../../src/cluster/postgres/drop-run.js';
 import {
   checkDurability,
   grantStatements,
   initSchema,
   SCHEMA_VERSION,
 } from '../../src/cluster/postgres/schema/database-schema.js';
+import { dropNamedRun } from '../../src/cluster/postgres/status-and-drop.js';
 import type { Store } from '../../src/cluster/store.js';
 import { askingFor } from './a-hand.js';
 import { aPart, aRun, aWorker, NEW_LEAD, noteTaken, renewLead, SETTLED } from './a-run.js';

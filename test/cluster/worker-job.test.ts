@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { digestJob } from '../../src/cluster/worker-job.js';
+import { digestJob } from '../../src/cluster/work-on-run.js';
 import { parseJob } from '../../src/job/load.js';
 
 const SMS = { kind: 'sms', input: { files: 'a.csv' }, destination: 'mobile', template: { text: 'Hi' } };

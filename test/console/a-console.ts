@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { type Role, Team } from '../../src/console/team.js';
+import { type Role, Team } from '../../src/console/access.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { Running } from '../e2e/command.js';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Access, refuseForeign, writeCookie } from '../../src/console/access.js';
-import { Team } from '../../src/console/team.js';
+import { Access, refuseForeign, Team, writeCookie } from '../../src/console/access.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 

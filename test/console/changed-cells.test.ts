@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { followRows, keyOfRow } from '../../src/console/changed-cells.js';
-import type { RejectionList } from '../../src/console/rejections.js';
+import { followRows, keyOfRow, type RejectionList } from '../../src/console/rejections.js';
 import type { RejectedRow } from '../../src/retry/left-rows.js';
 
 const LIST = { columns: ['name', 'mobile'] } as unknown as RejectionList;

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import type { StoredEvent } from '../../src/listen/event-line.js';
+import type { StoredEvent } from '../../src/listen/event-file.js';
 import { RECEIPTS_FILE } from '../../src/plan/format/plan-file.js';
 import type { Summary } from '../../src/report/summary.js';
 import { eventsIn } from '../listen/a-listener.js';

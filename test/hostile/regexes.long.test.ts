@@ -36,10 +36,8 @@ const BUILT: Readonly<Record<string, string>> = {
   'ports/log.ts': 'alternatives of plain text: no repetition',
   'normalize/number/numbering-plan.ts':
     'the patterns of libphonenumber, pinned with it: digits only, and at most 40 where the cell is plain, else 250',
-  'template/date-input.ts':
-    'digits of fixed number, one after the other, in a format of at most 50 characters: no repetition',
-  'template/number-input.ts':
-    'groups of three digits, or digits, and digits behind one sign: each character fits one place only',
+  'template/written-values.ts':
+    'of dates digits of fixed number, in a format of at most 50 characters; of numbers groups of three digits, or digits, and digits behind one sign: each character fits one place only',
   'job/schema/written-where.ts': 'either of two literals, which are looked at themselves',
   'cluster/postgres/explain-failure.ts': 'a code of the house, five letters and digits: no repetition',
   'service/service-secrets.ts': 'letters of secrets, each in a few writings: no repetition',

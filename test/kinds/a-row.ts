@@ -6,7 +6,7 @@ import { kindOf } from '../../src/kinds/kinds.js';
 import { RowJudge } from '../../src/kinds/row-judge.js';
 import type { Preview, RowRefusal } from '../../src/kinds/step-kind.js';
 import { Columns } from '../../src/normalize/columns.js';
-import { DraftedRows } from '../../src/plan/format/drafted-row.js';
+import { DraftedRows } from '../../src/plan/format/row-line.js';
 
 export type RowPlan =
   | {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { Agent, request } from 'undici';
 import { onTestFinished } from 'vitest';
-import type { StoredEvent } from '../../src/listen/event-line.js';
+import type { StoredEvent } from '../../src/listen/event-file.js';
 import { type Listener, type ListenerOptions, startListener } from '../../src/listen/listener.js';
 import type { AppendFile } from '../../src/storage/files.js';
 import { FakeClock } from '../run/fake-clock.js';

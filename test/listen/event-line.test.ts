@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { decodeEventLine, readEvent } from '../../src/listen/event-line.js';
+import { decodeEventLine, readEvent } from '../../src/listen/event-file.js';
 import { aGatewayEvent, aReceipt, RECEIVED_AT } from './events.js';
 
 function read(body: unknown, eventId?: string) {

@@ -1,4 +1,4 @@
-import { readEvent } from '../../src/listen/event-line.js';
+import { readEvent } from '../../src/listen/event-file.js';
 
 export const RECEIVED_AT = '2026-11-21T12:30:00.000Z';
 

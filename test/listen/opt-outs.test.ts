@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/person.js';
-import { OptOutFile } from '../../src/listen/opt-out-file.js';
-import { createWordReader, OPT_OUT_WORDS, takeOptOuts } from '../../src/listen/take-opt-outs.js';
+import { createWordReader, OPT_OUT_WORDS, OptOutFile, takeOptOuts } from '../../src/listen/opt-outs.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 import { aListener } from './a-listener.js';

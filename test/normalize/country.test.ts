@@ -1,7 +1,6 @@
 import { getCountries } from 'libphonenumber-js/max';
 import { describe, expect, it } from 'vitest';
-import { nameCountry, normalizeCountry } from '../../src/normalize/country.js';
-import { alpha2ByAlpha3, alpha2Codes } from '../../src/normalize/country-names.js';
+import { alpha2ByAlpha3, alpha2Codes, nameCountry, normalizeCountry } from '../../src/normalize/country.js';
 
 describe('country', () => {
   it('is an ISO alpha-2 code in any case, with blanks around it', () => {

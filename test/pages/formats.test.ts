@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { decodeLine } from '../../src/journal/entry-format.js';
-import { decodeEventLine } from '../../src/listen/event-line.js';
+import { decodeEventLine } from '../../src/listen/event-file.js';
 import { decodeRequestLine } from '../../src/plan/format/plan-file.js';
 import { readPage } from './page.js';
 

@@ -90,7 +90,7 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a cell that is no country is left out in silence',
-    file: 'src/filter/compile-country-test.ts',
+    file: 'src/filter/compile-test.ts',
     find: 'return isDestination ? true : undefined;',
     replace: 'return isDestination;',
     tests: ['test/filter/compile-country-test.test.ts'],

@@ -3,7 +3,7 @@ import type { PlantedBug } from './planted-bug.js';
 export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'what waits behind a stage that was cut short is given to another plan',
-    file: 'src/run/waiting-stage.ts',
+    file: 'src/run/send/sending-stages.ts',
     find: '    return planned.stages?.slice(passed + 1).some((rows) => rows > 0) === true && hasWork(planned, state);\n',
     replace:
       '    return passed < 0 || (state.step(planned.number).stage.waiting !== null && hasWork(planned, state));\n',
@@ -36,7 +36,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'the first time has two names',
-    file: 'src/plan/occurrence.ts',
+    file: 'src/plan/format/run-record.ts',
     find: "  return occurrence === FIRST ? '' : occurrence;",
     replace: '  return occurrence;',
     tests: ['test/registry/registry-state.property.test.ts'],
@@ -252,7 +252,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a number that is on a suppression list gets a test',
-    file: 'src/plan/test-plan/make-test-plan.ts',
+    file: 'src/plan/make-retry-plan.ts',
     find: '  if (suppressed.size === 0) return;',
     replace: '  if (suppressed.size >= 0) return;',
     tests: ['test/e2e/own-numbers.long.test.ts'],

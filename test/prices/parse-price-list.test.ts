@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PriceListParser } from '../../src/prices/parse-price-list.js';
+import { PriceListParser } from '../../src/prices/price-list.js';
 
 /** Lines of a list whose fields `|` separates, the header first. */
 function parse(lines: readonly string[], { isCommaDecimal = false } = {}): PriceListParser {

@@ -1,7 +1,7 @@
 import { OPT_OUT_COLUMNS, type OptOut } from '../../src/domain/person.js';
 import type { Window } from '../../src/hours/window.js';
 import { isRowStep, type Job } from '../../src/job/job.js';
-import { OptOutFile } from '../../src/listen/opt-out-file.js';
+import { OptOutFile } from '../../src/listen/opt-outs.js';
 import type { Row } from '../world/judge.js';
 import type { Process } from '../world/process.js';
 import type { Done } from '../world/service.js';

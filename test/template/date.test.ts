@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { BadDate, findBadDirective, formatDate } from '../../src/template/date.js';
-import { findBadInputFormat } from '../../src/template/date-input.js';
+import { findBadInputFormat } from '../../src/template/written-values.js';
 
 describe('formatDate', () => {
   test.each([

@@ -3,9 +3,9 @@ import { sameVerdictForAll } from '../../kinds/outcomes.js';
 import { RUN_ENDED } from '../../registry/append-to-run.js';
 import type { ClaimedPart, EndedAttempt, LedPart, RunNews, Store } from '../store.js';
 import { type Database, openDatabase, parseDatabaseUrl } from './database.js';
-import { dropRun } from './drop-run.js';
 import { checkDurability, checkSchema } from './schema/database-schema.js';
 import { NOW_MS } from './schema/life-functions.js';
+import { dropRun } from './status-and-drop.js';
 
 /**
  * Connects, and refuses a database without the schema of this build (`volley cluster init`), or that forgets. `readUrl` is asked again for each

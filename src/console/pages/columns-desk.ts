@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import { describeFailure } from '../../command/failure.js';
 import { countOf, format } from '../../domain/count-of.js';
 import { quoteWord, UserError } from '../../domain/errors.js';
-import { warnOfLandlines } from '../../guess/describe-guess.js';
+import { warnOfLandlines } from '../../guess/guess-job.js';
 import { guessNumber } from '../../guess/guess-number.js';
 import { joinSamples, listFilled } from '../../guess/sampled-rows.js';
 import { readHeads } from '../../input/read-heads.js';

@@ -7,17 +7,23 @@ import { explainReason } from '../../report/account.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
 import type { RejectedRow } from '../../retry/left-rows.js';
 import { type CampaignFolder, jobFileOf } from '../campaign.js';
-import { editableAt, fieldOf, followRows, isUnchanged, keyOfRow, readChanged, refuseCell } from '../changed-cells.js';
 import { findRun } from '../reading.js';
 import {
   applyFixes,
   type CodeCount,
   countFixed,
+  editableAt,
+  fieldOf,
   findFault,
+  followRows,
   isFixed,
+  isUnchanged,
+  keyOfRow,
   type RejectionList,
   Rejections,
+  readChanged,
   readSheetHeader,
+  refuseCell,
 } from '../rejections.js';
 import { writePieces } from '../uploads.js';
 import { type CampaignRequest, Desk, fieldText, PATIENCE_MS, readFrom, textOfForm, viewOf } from './desk.js';

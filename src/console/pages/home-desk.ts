@@ -14,9 +14,9 @@ import { PERSON_WORDS } from '../../people/people-file.js';
 import { sha256Of } from '../../plan/format/sealed-json.js';
 import { readOpenDoubt } from '../../registry/read-runs.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
+import { may, type Team } from '../access.js';
 import { type CampaignFolder, jobFileOf } from '../campaign.js';
 import { countWaiting, describeRunShortly, type FoundRun, findRun } from '../reading.js';
-import { may, type Team } from '../team.js';
 import { Desk, fieldText, type PageRequest, readFrom, viewOf } from './desk.js';
 import {
   type PageAnswer,

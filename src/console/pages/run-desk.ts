@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
 import { formatZoned } from '../../domain/stated-time.js';
-import { countHad } from '../../plan/had-lookup.js';
+import { countHad } from '../../plan/tally.js';
 import type { CampaignReport } from '../../registry/report-campaign.js';
 import { EXIT } from '../../report/exit-code.js';
-import { renderFunnel } from '../../report/page/funnel-section.js';
 import { type Html, html, NOTHING, renderOutcomeBar } from '../../report/page/html.js';
 import { renderCampaign } from '../../report/page/other-runs.js';
-import { renderReasons } from '../../report/page/page-sections.js';
+import { renderFunnel, renderReasons } from '../../report/page/page-sections.js';
 import { chooseZone, describeRun } from '../../report/page/sentence.js';
 import { countNotSent, LET_GO, type Summary } from '../../report/summary.js';
 import { countWaiting, type EarlierRun, type FoundRun, findHeldUntil, findRun, listEarlier } from '../reading.js';

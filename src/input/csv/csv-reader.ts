@@ -10,8 +10,7 @@ import type { InputFile } from '../inputs.js';
 import { BLOCK_BYTES, BLOCK_ROWS, type ReadBlock, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
 import { type ByteSource, Digest, takeHead } from '../text/byte-source.js';
-import { decodeText, findInUtf8 } from '../text/decode-text.js';
-import { countLineEnds } from '../text/lines.js';
+import { countLineEnds, decodeText, findInUtf8 } from '../text/decode-text.js';
 import { CsvRows, refuseLongRow } from './csv-rows.js';
 import { type Delimiter, findCsvStart } from './delimiter.js';
 

@@ -7,7 +7,7 @@ import { readTextFormula } from '../../domain/formula-cell.js';
 import { exceedsBytes } from '../../domain/text.js';
 import type { ReadLimits } from '../../job/job.js';
 import { refuse } from '../refusal.js';
-import { countLineEnds } from '../text/lines.js';
+import { countLineEnds } from '../text/decode-text.js';
 import { lineEndAt, RowCutter } from './cut-rows.js';
 import type { Delimiter } from './delimiter.js';
 

@@ -19,8 +19,7 @@ import type { InputFile } from '../inputs.js';
 import { BLOCK_ROWS, FORBIDDEN_NAMES, type ReadBlock, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
 import { Digest } from '../text/byte-source.js';
-import { decodeText, findInUtf8 } from '../text/decode-text.js';
-import { splitTextLines } from '../text/lines.js';
+import { decodeText, findInUtf8, splitTextLines } from '../text/decode-text.js';
 import { parseJsonRow } from './json-row.js';
 
 const UNDERSCORE = 0x5f;

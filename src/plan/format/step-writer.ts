@@ -4,9 +4,16 @@ import type { Limits } from '../../job/limits.js';
 import type { RowPlanner, RowRefusal } from '../../kinds/step-kind.js';
 import type { Files, WholeFile } from '../../storage/files.js';
 import type { StageChooser } from '../stage-chooser.js';
-import { type DraftedRows, keepRow, type RowBytes } from './drafted-row.js';
 import { encodeRequestLine, type FileDigest, requestsFile, rowsFile, type StepFiles } from './plan-file.js';
-import { appendPlannedRow, appendRefusedRow, type PlannedPlace, type RowPlace } from './row-line.js';
+import {
+  appendPlannedRow,
+  appendRefusedRow,
+  type DraftedRows,
+  keepRow,
+  type PlannedPlace,
+  type RowBytes,
+  type RowPlace,
+} from './row-line.js';
 
 const FLUSH_BYTES = 1 << 20;
 

@@ -4,8 +4,7 @@ import { type RecordReader, readBatches } from '../../input/record-reader.js';
 import type { Job, JobPrices, RowStep } from '../../job/job.js';
 import { kindOf } from '../../kinds/kinds.js';
 import { CostTally, type PlannedPrices } from '../../prices/cost-tally.js';
-import { PriceListParser } from '../../prices/parse-price-list.js';
-import { PriceList, type PriceRow } from '../../prices/price-list.js';
+import { PriceList, PriceListParser, type PriceRow } from '../../prices/price-list.js';
 import type { InputReader } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
 

@@ -4,7 +4,7 @@ import type { Files } from '../../storage/files.js';
 import { digestOfRows, type Plan, type PlanAt, type PlannedStep } from '../format/plan-file.js';
 import { isLeftOut, readRowBatches } from '../format/planned-files.js';
 import type { RowLine } from '../format/row-line.js';
-import { foldFirst } from '../occurrence.js';
+import { foldFirst } from '../format/run-record.js';
 
 interface ReadFile {
   /** The digest of its rows. */

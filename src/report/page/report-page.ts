@@ -1,5 +1,4 @@
 import { format } from '../../domain/count-of.js';
-import { renderFunnel } from './funnel-section.js';
 import { Html, html, NOTHING, renderOutcomeBar } from './html.js';
 import { renderCampaign } from './other-runs.js';
 import {
@@ -7,6 +6,7 @@ import {
   renderActions,
   renderExamples,
   renderForEngineers,
+  renderFunnel,
   renderReasons,
   renderSource,
 } from './page-sections.js';

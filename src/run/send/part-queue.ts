@@ -1,5 +1,5 @@
 import { halvesOf, type OpenRequest } from '../../journal/replay.js';
-import { endUnsent } from '../give-up.js';
+import { endUnsent } from '../run-times.js';
 import type { PartSource, PartToSend } from './request-reader.js';
 import { findClosed, type SendContext } from './send-context.js';
 

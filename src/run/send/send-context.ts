@@ -7,11 +7,11 @@ import type { Plan, PlannedStep, RequestHead } from '../../plan/format/plan-file
 import type { Clock } from '../../ports/clock.js';
 import type { Held, Lock } from '../../storage/lock.js';
 import type { Journal, RunDeps, RunLaneOptions } from '../run-deps.js';
+import type { SendingHours } from '../run-times.js';
 import type { StepNotices } from '../step-notices.js';
 import type { StopSwitch } from '../stop.js';
 import type { Breaker } from './breaker.js';
 import type { PartToSend } from './request-reader.js';
-import type { SendingHours } from './sending-hours.js';
 
 /** What sending the requests of a step needs to know, wherever they come from. */
 export interface SendContext {

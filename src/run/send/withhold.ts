@@ -2,7 +2,7 @@ import type { NotSent } from '../../domain/row.js';
 import type { PartResult } from '../../journal/entry-format.js';
 import { halvesOf, type OpenRequest } from '../../journal/replay.js';
 import type { SeenText } from '../../kinds/sms/sms-texts.js';
-import { endUnsent } from '../give-up.js';
+import { endUnsent } from '../run-times.js';
 import type { PartToSend } from './request-reader.js';
 import type { SendContext } from './send-context.js';
 
