@@ -12,6 +12,7 @@ export {
 } from './domain/errors.js';
 export type { Balance } from './domain/row.js';
 export type { WrittenJob } from './job/schema/written-job.js';
+export type { CredentialOptions, LimitOptions, ServiceOptions } from './library/create-service.js';
 export { createService, type Service } from './library/create-service.js';
 export {
   type AppliedRun,
@@ -23,7 +24,6 @@ export {
   plan,
 } from './library/plan-and-apply.js';
 export type { RunOptions, RunProgress } from './library/program-host.js';
-export type { CredentialOptions, LimitOptions, ServiceOptions } from './library/service-options.js';
 export type { Log, LogFields } from './ports/log.js';
 export type { OpenDoubt, RunInDoubt, StepSummary, Summary } from './report/summary.js';
 export type { Campaign, CampaignChange, CampaignInput } from './service/areas/campaign.js';

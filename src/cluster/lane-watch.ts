@@ -1,5 +1,5 @@
 import { ServiceError } from '../domain/errors.js';
-import { PERIOD_MS } from '../throttle/sliding-second.js';
+import { PERIOD_MS } from '../throttle/rate.js';
 
 const SPAN_MS = 10_000;
 /** The part of the limit below which it is said that less can be used, and the part from which it is said that it can again. */

@@ -8,9 +8,8 @@ import { StepTally } from '../run/step-runner.js';
 import type { StopReason } from '../run/stop.js';
 import { Rate } from '../throttle/rate.js';
 import { assertNothingLost, LOST_ATTEMPTS, refuseRun, toRequestKey } from './lead-run.js';
-import { ServiceJudge } from './service-judge.js';
+import { ServiceJudge, WithheldParts } from './leader-watch.js';
 import type { EndedAttempt, HandedPart, LeadKey, NewLead, OnLost, RunNews, ServerMoment, Store } from './store.js';
-import { WithheldParts } from './withheld-parts.js';
 
 /** What ended is looked at each time that the limit sends so many requests, within these. */
 const POLL = { requests: 10, leastMs: 150, mostMs: 500 };

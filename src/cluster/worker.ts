@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rowStepOf } from '../job/job.js';
 import type { RunDeps } from '../run/run-deps.js';
-import { Breaker } from '../run/send/breaker.js';
+import { Breaker } from '../run/send/caution.js';
 import type { StepBefore } from '../run/send/send-context.js';
 import { StepNotices } from '../run/step-notices.js';
 import type { StopSwitch } from '../run/stop.js';

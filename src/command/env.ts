@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks';
 import { promisify } from 'node:util';
 import type { Store } from '../cluster/store.js';
 import type { Timeouts } from '../job/job.js';
-import type { PackedRun } from '../plan/format/plan-packer.js';
+import type { PackedRun } from '../plan/format/planned-files.js';
 import type { InputReader } from '../plan/plan-deps.js';
 import { type Clock, systemClock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';

@@ -3,8 +3,7 @@ import { countOf, format } from '../domain/count-of.js';
 import { readKept } from '../domain/is-object.js';
 import { bindWhere, describeCondition } from '../filter/bind-where.js';
 import { foldText } from '../filter/compile-test.js';
-import { guessConsent } from '../guess/guess-consent.js';
-import type { SampledRows } from '../guess/sampled-rows.js';
+import { guessConsent, type SampledRows } from '../guess/sampled-columns.js';
 import { type Where, writtenWhere } from '../job/schema/written-where.js';
 import { Columns, findColumn } from '../normalize/columns.js';
 

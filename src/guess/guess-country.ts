@@ -2,8 +2,7 @@ import { increment } from '../domain/count-of.js';
 import { alpha2Codes, normalizeCountry } from '../normalize/country.js';
 import { acceptNumber } from '../normalize/number/number.js';
 import { findNumberCountry } from '../normalize/number/number-library.js';
-import { means } from './header-words.js';
-import { listFilled, type SampledRows } from './sampled-rows.js';
+import { listFilled, means, type SampledRows } from './sampled-columns.js';
 
 /** A country in which numbers without + were tried, and how many of them are numbers there. */
 export interface TriedCountry {

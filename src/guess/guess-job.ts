@@ -1,11 +1,16 @@
 import { countOf, format } from '../domain/count-of.js';
 import type { ContactField } from '../domain/service-facts.js';
 import { isPlausibleEmail } from '../normalize/contact.js';
-import { type ConsentGuess, guessConsent } from './guess-consent.js';
 import { guessCountryColumn } from './guess-country.js';
 import { guessNumber, type NumberChoice, type NumberGuess } from './guess-number.js';
-import { type HeaderMeaning, means } from './header-words.js';
-import { listFilled, type SampledRows } from './sampled-rows.js';
+import {
+  type ConsentGuess,
+  guessConsent,
+  type HeaderMeaning,
+  listFilled,
+  means,
+  type SampledRows,
+} from './sampled-columns.js';
 
 /** What the first rows of an export show: enough to write a job. */
 export interface JobGuess {

@@ -2,8 +2,7 @@ import { findColumn } from '../normalize/columns.js';
 import { acceptNumber } from '../normalize/number/number.js';
 import { isMobileNumber, isNumberLike, readDigits, trimNumber } from '../normalize/number/number-library.js';
 import { type DefaultCountry, findMode, guessCountryColumn, guessDefaultCountry } from './guess-country.js';
-import { isOtherName, isPhoneName } from './header-words.js';
-import { listFilled, type SampledRows } from './sampled-rows.js';
+import { isOtherName, isPhoneName, listFilled, type SampledRows } from './sampled-columns.js';
 
 /** The column of the numbers that are sent to, and how they are read. */
 export interface NumberGuess {

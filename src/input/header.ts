@@ -9,8 +9,7 @@ import {
   readNames,
   readOwnName,
 } from '../domain/output-columns.js';
-import { FORBIDDEN_NAMES } from './record-reader.js';
-import { refuseAll } from './refusal.js';
+import { FORBIDDEN_NAMES, refuseAll } from './record-reader.js';
 
 export interface Header {
   /** Names without the blanks around them; empty where a column has none. */

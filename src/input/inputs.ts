@@ -4,7 +4,7 @@ import { basename, join, relative, sep } from 'node:path';
 import { type GlobOptions, glob, isDynamicPattern } from 'tinyglobby';
 import type { Problem } from '../domain/errors.js';
 import type { Input } from '../job/job.js';
-import { describeDiskError, refuseAll } from './refusal.js';
+import { describeDiskError, refuseAll } from './record-reader.js';
 
 export interface InputFile {
   /** Absolute. */

@@ -11,8 +11,7 @@ import type { WrittenJob } from '../job/schema/written-job.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
 import { checkGuards } from '../plan/guards.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
-import { checkOptions, maskThrown } from './check-options.js';
-import { createHost, type RunOptions, runOptions } from './program-host.js';
+import { checkOptions, createHost, maskThrown, type RunOptions, runOptions } from './program-host.js';
 
 export interface PlanOptions extends RunOptions {
   /** Plans files again that the job has already taken. */

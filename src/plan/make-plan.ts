@@ -7,9 +7,9 @@ import { planIdInstead } from '../kinds/ids.js';
 import type { Files } from '../storage/files.js';
 import { removeLeftovers } from '../storage/leftovers.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './format/plan-file.js';
-import type { RunDirectories } from './format/run-directories.js';
+import { keepDraft, type RunDirectories, replaceDraft } from './format/run-directories.js';
 import { writeRunFile } from './format/run-record.js';
-import { assertFitsSheets, assertTimes, checkGuards } from './guards.js';
+import { assertFitsSheets, assertTimes, checkGuards, loadPrices } from './guards.js';
 import {
   type FindTaken,
   identifyPlan,
@@ -20,10 +20,8 @@ import {
 } from './inputs/select-inputs.js';
 import type { PlanDeps } from './plan-deps.js';
 import { type PlanStepContext, planStep } from './plan-step.js';
-import { loadPrices } from './prices/missing-prices.js';
 import { ProblemList } from './problems.js';
 import type { RowOwners } from './reimport/reimported-rows.js';
-import { keepDraft, replaceDraft } from './replace-draft.js';
 
 interface PlanOptions extends PlanPlace {
   readonly findTaken: FindTaken;

@@ -10,15 +10,21 @@ import { digestPlanOf, JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE 
 import { sha256Of } from '../plan/format/sealed-json.js';
 import { readApprovals } from '../registry/approvals.js';
 import { readRegistry } from '../registry/open-registry.js';
-import { writeFromGrowing } from '../report/name-check.js';
 import { type Html, html, MOST_ROWS, NOTHING, renderSection, renderTable } from '../report/page/html.js';
-import { formatPage } from '../report/page/report-page.js';
-import { describeRun } from '../report/page/sentence.js';
+import { describeRun, formatPage } from '../report/page/report-page.js';
 import type { Summary } from '../report/summary.js';
+import { writeFromGrowing } from '../report/text-checks.js';
 import type { Files } from '../storage/files.js';
 import { readWholeLines } from '../storage/split-lines.js';
-import { PROOF_FILE, ProofChain, type ProofEntry, type ProofSource } from './proof-chain.js';
-import { type ProvenBalance, proveJournal, proveRows } from './prove-run.js';
+import {
+  PROOF_FILE,
+  ProofChain,
+  type ProofEntry,
+  type ProofSource,
+  type ProvenBalance,
+  proveJournal,
+  proveRows,
+} from './prove-run.js';
 
 /** Beside the run's other files, never beside a proof that is handed on: with it one can try numbers. */
 export const SALT_FILE = 'proof.salt';

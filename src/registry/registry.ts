@@ -8,9 +8,9 @@ import { type Files, syncFile } from '../storage/files.js';
 import { type Identity, identityOf } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
-import { describeClaims } from './claim-rows.js';
 import type { PlanClaims } from './claims.js';
 import { findRunFaults, listOpenJournals } from './find-faults.js';
+import { describeClaims } from './job-rows.js';
 import {
   type Adoption,
   type Fault,

@@ -9,8 +9,7 @@ import { NumberSet } from '../normalize/number/number-set.js';
 import { nameAmongKind, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { accountOfKind, isSameOccurrence } from '../plan/format/run-record.js';
 import { fileIdsOf, readNamedRows } from '../plan/reimport/named-rows.js';
-import { listFilesOf } from './claim-rows.js';
-import type { JobRows } from './job-rows.js';
+import { type JobRows, listFilesOf } from './job-rows.js';
 import type { PastRun } from './read-runs.js';
 
 /** Numbers, or sessions, each with the first row that has it. */

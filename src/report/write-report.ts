@@ -22,13 +22,13 @@ import { splitLines } from '../storage/split-lines.js';
 import { type Deliveries, writeDeliveries } from './deliveries.js';
 import { Receipts } from './delivery-receipts.js';
 import { exitCodeOf } from './exit-code.js';
-import { writeFromGrowing } from './name-check.js';
 import type { SentTest } from './page/other-runs.js';
 import { formatReportPage } from './page/report-page.js';
 import { LISTED_OUTPUTS, OUTPUTS } from './rows.js';
 import { balanceOf, countRetried, countUnderWay, type RunRows, readRunRows } from './run-rows.js';
 import { writeStepReport } from './step-report.js';
 import { addBalances, countNotSent, emptyBalance, type StepSummary, type Summary } from './summary.js';
+import { writeFromGrowing } from './text-checks.js';
 
 /** The summary, for machines; where there is one, all outputs of the run are written. */
 export const SUMMARY_FILE = 'summary.json';

@@ -3,8 +3,8 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Area } from '../domain/areas.js';
 import { isOnThisMachine } from '../domain/loopback.js';
 import type { Clock } from '../ports/clock.js';
+import { createRateCounter, type Keyring } from './admission.js';
 import type { AreaCall, Route, SandboxArea } from './area.js';
-import { createRateCounter, type Keyring } from './check-credentials.js';
 import { type AppliedFaults, deliver, type FaultSet, findRowFault } from './faults/fault.js';
 import {
   answerJson,

@@ -5,8 +5,6 @@ import { UserError } from '../domain/errors.js';
 import { refuseAddress } from '../domain/loopback.js';
 import { type Clock, systemClock } from '../ports/clock.js';
 import { type Files, nodeFiles } from '../storage/files.js';
-import { createCampaignArea } from './campaign.js';
-import { createChatArea } from './chat.js';
 import {
   createKeyring,
   DOCUMENTED_RATE_LIMITS,
@@ -14,7 +12,9 @@ import {
   type RateLimits,
   type SandboxAccount,
   TEST_CREDENTIALS,
-} from './check-credentials.js';
+} from './admission.js';
+import { createCampaignArea } from './campaign.js';
+import { createChatArea } from './chat.js';
 import { createContactsArea } from './contacts.js';
 import { type FaultInput, FaultSet } from './faults/fault.js';
 import { createGatewayArea } from './gateway/gateway.js';

@@ -24,7 +24,7 @@ import { sumCost } from '../prices/cost-tally.js';
 import { formatAmount, formatMoney } from '../prices/decimal.js';
 import { type Approvals, listApproveFlags } from '../registry/approvals.js';
 import { describeHad, explainReason } from '../report/account.js';
-import { describeSpecialCharacters, shortenName } from '../report/special-characters.js';
+import { describeSpecialCharacters, shortenName } from '../report/text-checks.js';
 import { replaceTypography } from '../template/segments.js';
 import { formatFunnel, formatLists, formatReasons, showOnPhone } from './row-texts.js';
 import { type Column, formatFigures } from './table.js';

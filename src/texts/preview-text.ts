@@ -5,8 +5,8 @@ import type { Job, SmsStep } from '../job/job.js';
 import { maskNumber, maskNumbers } from '../normalize/mask.js';
 import { acceptNumber } from '../normalize/number/number.js';
 import type { RowLine } from '../plan/format/row-line.js';
-import type { Message } from '../preview/previewed-rows.js';
-import type { PreviewedStep } from '../preview/read-run.js';
+import type { Message } from '../preview/choose-rows.js';
+import type { PreviewedStep } from '../preview/previewed-plan.js';
 import { formatMoney } from '../prices/decimal.js';
 import { countSegments, nameCharacters, omitReplaceable } from '../template/segments.js';
 import { showOnPhone } from './row-texts.js';
@@ -60,7 +60,7 @@ function describeSms(message: Message, { template }: SmsStep, row: RowLine, mask
   const country = acceptNumber(to, undefined)?.country;
   /** What the recipient's clock shows then, where it differs: `GB 09:00`. */
   const [localTime = null] = scheduled && country !== undefined ? listLocalTimes(scheduled, [country]) : [];
-  /** What `smartReplace` replaced in the text: the third fact of a message (kinds/sms/sms-drafter.ts). */
+  /** What `smartReplace` replaced in the text: the third fact of a message (kinds/sms/sms.ts). */
   const replaced = nameCharacters(row.state === 'planned' ? (row.facts[2] ?? '') : '');
   return { to: mask(to), text, encoding, parts, units, ucs2, replaced, source, scheduled, localTime };
 }

@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { Clock } from '../ports/clock.js';
-import type { Cost, Rate } from './rate.js';
-import type { SlidingSecond } from './sliding-second.js';
+import type { Cost, Rate, SlidingSecond } from './rate.js';
 
 /** Longest sleep before a wait is computed again, since pauses may change. */
 export const MAX_SLEEP_MS = 250;

@@ -2,8 +2,7 @@ import type { Limits } from '../job/limits.js';
 import type { Clock } from '../ports/clock.js';
 import { Gate, LaneSlots, type PreSendCheck } from './gate.js';
 import { Pacer } from './pacer.js';
-import { type Cost, Rate } from './rate.js';
-import { PERIOD_MS, SlidingSecond } from './sliding-second.js';
+import { type Cost, PERIOD_MS, Rate, SlidingSecond } from './rate.js';
 
 /**
  * One rate-limited path to the service: an area with its credentials. A request goes through it in this order:
@@ -14,7 +13,7 @@ import { PERIOD_MS, SlidingSecond } from './sliding-second.js';
  * - In any second, at most as many requests, messages and segments pass the gate as the limits say. What comes together
  *   in a request can't be parted: a second may hold one request more than fits when requests are of different size.
  * - A request costs the time that the limit it uses up most of gives it; the next one passes after that time.
- *   Time without requests is not saved up (sliding-second.ts). A lane starts by waiting out the second after the
+ *   Time without requests is not saved up (rate.ts). A lane starts by waiting out the second after the
  *   last send of a process before it; where the limits give what was sent then more than a second, that time.
  * - A pause holds the gate for everything that waits; what has passed is not touched.
  * - A refusal halves the rate, success wins it back at 5 % a second (rate.ts).

@@ -1,8 +1,7 @@
 import Bottleneck from 'bottleneck';
 import pLimit from 'p-limit';
 import { type LaneParts, LaneStopped, MAX_SLEEP_MS } from './gate.js';
-import type { Cost } from './rate.js';
-import { CATCH_UP_SPACING } from './sliding-second.js';
+import { CATCH_UP_SPACING, type Cost } from './rate.js';
 
 /**
  * Says when each task begins, which then makes its intent durable and asks the gate: shortly before its turn there, since an
@@ -10,7 +9,7 @@ import { CATCH_UP_SPACING } from './sliding-second.js';
  *
  * bottleneck spreads them over the second. A job of it is a block of requests, 20 ms of them where they come faster than that: it runs
  * 443 jobs a second at most, and on a busy machine, where each of its three timers comes late, far fewer. Its `minTime` is half of what
- * the limit gives a block, since lost time may be caught up at twice the rate (sliding-second.ts): with all of it, what a late
+ * the limit gives a block, since lost time may be caught up at twice the rate (rate.ts): with all of it, what a late
  * timer loses is lost for good, a fifth of the rate where other work has the processors. The gate proves that no second has more than the limit.
  */
 const BLOCK_MS = 20;

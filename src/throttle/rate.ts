@@ -1,5 +1,4 @@
 import type { Limits } from '../job/limits.js';
-import { PERIOD_MS } from './sliding-second.js';
 
 /** What a request costs beside being one request. */
 export interface Cost {
@@ -65,4 +64,78 @@ export class Rate {
 /** What slowdowns leave of the limits at least. */
 export function leastShareOf({ requestsPerSecond }: Limits): number {
   return Math.min(1, Math.max(LEAST_SHARE, LEAST_REQUESTS_PER_SECOND / requestsPerSecond));
+}
+
+/**
+ * The turns at a lane's gate, one after the other, each as long after the last as the last one costs.
+ * - A request that was there when its turn came keeps it, however late it is let go (a slow disk, timers, garbage collection,
+ *   a busy processor), and those after it keep theirs. Lost time is caught up at twice the rate at most, in pieces of 10 ms
+ *   (a timer is no more exact than a millisecond, and often 5 late); more than 100 ms of it is lost for good.
+ * - A request that was not there takes its turn when it comes: idle time is not caught up.
+ * - In no second do more pass than the limits say, whatever is to be caught up: what has passed in the last second counts.
+ */
+const MAX_LOST_MS = 100;
+export const CATCH_UP_SPACING = 0.5;
+const CATCH_UP_SLACK_MS = 5;
+
+/**
+ * The second that limits are counted in, plus 6 ms of margin for varying delay between the gate and the service. Costs
+ * are shares of it: the requests of one period may cost one period.
+ */
+export const PERIOD_MS = 1006;
+/** Costs are sums of fractions; a request is a thousand times larger than this. */
+const ROUNDING_MS = 1e-6;
+
+/** Times are those of the clock that the caller reads; they must never go back. */
+export class SlidingSecond {
+  #turnMs: number;
+  /** The fastest that lost time may be caught up: each request half of the last one's cost after it, timers forgiven. */
+  #spacedMs = Number.NEGATIVE_INFINITY;
+  readonly #passed: { readonly atMs: number; costMs: number }[] = [];
+  #passedCostMs = 0;
+
+  constructor(startMs: number) {
+    this.#turnMs = startMs;
+  }
+
+  /** When the next request may pass: maybe already. */
+  nextMs(nowMs: number): number {
+    return Math.max(this.#turnMs, this.#spacedMs, this.#roomMs(nowMs));
+  }
+
+  /** Records that a request, waiting since `askedMs`, passes; `nextMs` must have come. */
+  pass(nowMs: number, askedMs: number, costMs: number): void {
+    this.#turnMs = Math.max(this.#turnMs, askedMs, nowMs - MAX_LOST_MS) + costMs;
+    this.#spacedMs = Math.max(this.#spacedMs, nowMs - CATCH_UP_SLACK_MS) + costMs * CATCH_UP_SPACING;
+    this.#passed.push({ atMs: nowMs, costMs });
+    this.#passedCostMs += costMs;
+  }
+
+  /** A request that passed this long ago leaves only now, and counts from now on. */
+  reportConnectDelay(nowMs: number, connectDelayMs: number, costMs: number): void {
+    const passed = this.#passed.findLast(({ atMs, costMs: left }) => atMs <= nowMs - connectDelayMs && left > 0);
+    if (passed !== undefined) {
+      this.#passedCostMs -= passed.costMs;
+      passed.costMs = 0;
+    }
+    this.#passed.push({ atMs: nowMs, costMs });
+    this.#passedCostMs += costMs;
+  }
+
+  /** Lets nothing pass before this time. */
+  holdUntil(timeMs: number): void {
+    this.#turnMs = Math.max(this.#turnMs, timeMs);
+  }
+
+  /** When the last period has room again. A single request may exceed the limit, since it cannot be split. */
+  #roomMs(nowMs: number): number {
+    let oldest = this.#passed[0];
+    while (oldest !== undefined && oldest.atMs <= nowMs - PERIOD_MS) {
+      this.#passedCostMs = this.#passed.length === 1 ? 0 : this.#passedCostMs - oldest.costMs;
+      this.#passed.shift();
+      oldest = this.#passed[0];
+    }
+    const isFull = oldest !== undefined && this.#passedCostMs > PERIOD_MS - ROUNDING_MS;
+    return isFull && oldest !== undefined ? oldest.atMs + PERIOD_MS : nowMs;
+  }
 }

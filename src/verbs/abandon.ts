@@ -13,7 +13,7 @@ import { readWaiting, type WaitingRun } from '../registry/waiting-messages.js';
 import { balanceOfRun, readRunRows } from '../report/run-rows.js';
 import { findSentAgain, type SentAgain } from '../retry/claiming-plan.js';
 import { awaitWorkers } from '../run/run-times.js';
-import { abandonRun, assertUnfinished, holdsRows } from '../settle/abandon-run.js';
+import { abandonRun, assertUnfinished, holdsRows } from '../settle/settle-rows.js';
 import { nextOfSentAgain } from '../texts/next-step.js';
 import { formatWaitingRun } from '../texts/summary-text.js';
 import { adopt, defineVerb, json, theRun } from './verb.js';

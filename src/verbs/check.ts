@@ -17,10 +17,9 @@ import { readHookAddress } from '../observe/hook.js';
 import { checkInputHead, type InputHead } from '../plan/check-head.js';
 import { readPlan, type SuppressionInput } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
-import { listTimeFaults } from '../plan/guards.js';
+import { listTimeFaults, loadPrices } from '../plan/guards.js';
 import { readsStandardInput } from '../plan/inputs/select-inputs.js';
 import type { InputReader } from '../plan/plan-deps.js';
-import { loadPrices } from '../plan/prices/missing-prices.js';
 import { ProblemList } from '../plan/problems.js';
 import { digestSuppression } from '../plan/suppress/list-suppression.js';
 import { loadSuppression } from '../plan/suppress/suppression.js';
@@ -31,7 +30,7 @@ import { readMessages } from '../service/areas/chat.js';
 import { readSession } from '../service/areas/verification.js';
 import { type CallService, defineEndpoint } from '../service/endpoint.js';
 import type { Files } from '../storage/files.js';
-import { describeReadings, type FileReading } from '../texts/file-notices.js';
+import { describeReadings, type FileReading } from '../texts/explain-end.js';
 import { defineVerb, json, theJob, yes } from './verb.js';
 
 interface Findings {

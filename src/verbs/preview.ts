@@ -9,8 +9,7 @@ import { fixDates } from '../job/resolve-job.js';
 import { normalizeNumber } from '../normalize/number/number.js';
 import type { AcceptedNumber } from '../normalize/number/number-library.js';
 import type { ChosenRows } from '../preview/choose-rows.js';
-import { previewJob } from '../preview/plan-in-memory.js';
-import { type PreviewedStep, previewRun } from '../preview/read-run.js';
+import { type PreviewedStep, previewJob, previewRun } from '../preview/previewed-plan.js';
 import { describeRows, formatRow } from '../texts/preview-text.js';
 import { argument, defineVerb, json, rowChoice, text, whole, yes } from './verb.js';
 

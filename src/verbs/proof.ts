@@ -10,7 +10,7 @@ import {
   showPath,
 } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
-import { PROOF_FILE } from '../proof/proof-chain.js';
+import { PROOF_FILE } from '../proof/prove-run.js';
 import { keepSalt, type MadeProof, PROOF_PAGE, SALT_FILE, VERIFIER, writeProof } from '../proof/write-proof.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import { explainEnd } from '../texts/explain-end.js';

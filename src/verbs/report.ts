@@ -11,7 +11,7 @@ import { readOpenDoubt } from '../registry/read-runs.js';
 import { reportCampaign } from '../registry/report-campaign.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import { EXIT } from '../report/exit-code.js';
-import { describeRun } from '../report/page/sentence.js';
+import { describeRun } from '../report/page/report-page.js';
 import { findSentAgain } from '../retry/claiming-plan.js';
 import { readLockOwner } from '../storage/lock.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';

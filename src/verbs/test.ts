@@ -13,7 +13,7 @@ import { splitNumbers } from '../normalize/number/number.js';
 import { digestPlanOf, type Plan } from '../plan/format/plan-file.js';
 import { assertNotSuppressed, jobOfTest, makeTestPlan, nameTest, type TestSource } from '../plan/make-retry-plan.js';
 import type { ChosenRows } from '../preview/choose-rows.js';
-import type { PreviewedStep } from '../preview/read-run.js';
+import type { PreviewedStep } from '../preview/previewed-plan.js';
 import { readHistory } from '../registry/read-runs.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatSummary } from '../texts/summary-text.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
+import { TEST_CREDENTIALS } from '../../src/sandbox/admission.js';
 import { FIXED, HOSTILE, inspect, isFaint, measureRings, NUMBERS, openToVisits, PEOPLE } from './a-visit.js';
 
 const TIMEOUT_MS = 300_000;

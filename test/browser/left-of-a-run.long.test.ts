@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
+import { TEST_CREDENTIALS } from '../../src/sandbox/admission.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { serviceOf } from '../console/a-console.js';
 import { FIXED, inspect, NUMBERS, openToVisits, PEOPLE } from './a-visit.js';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { openDatabase, parseDatabaseUrl } from '../../src/cluster/postgres/database.js';
-import { explainFailure } from '../../src/cluster/postgres/explain-failure.js';
+import { explainFailure, openDatabase, parseDatabaseUrl } from '../../src/cluster/postgres/database.js';
 import { LeadLost, StoreLost } from '../../src/cluster/store.js';
 import { InternalError, UserError } from '../../src/domain/errors.js';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { HORIZON_MS } from '../../src/cluster/postgres/schema/lane-functions.js';
 import type { TurnsAsked } from '../../src/cluster/store.js';
 import { createRandom } from '../../src/sandbox/random.js';
-import { PERIOD_MS } from '../../src/throttle/sliding-second.js';
+import { PERIOD_MS } from '../../src/throttle/rate.js';
 import { bookTurns, type LaneRow } from './lane-rule.js';
 import { mostInSecond } from './lanes-on-a-timeline.js';
 

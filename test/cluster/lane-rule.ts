@@ -7,7 +7,7 @@ import {
   SHRINKING,
 } from '../../src/cluster/postgres/schema/lane-functions.js';
 import type { BookedTurns, TurnsAsked } from '../../src/cluster/store.js';
-import { PERIOD_MS } from '../../src/throttle/sliding-second.js';
+import { PERIOD_MS } from '../../src/throttle/rate.js';
 
 /** `volley.lane` and `volley.book_turns` (lane-functions.ts) in TypeScript; a test compares the two in any history. */
 export interface LaneRow {

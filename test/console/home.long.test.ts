@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
+import { TEST_CREDENTIALS } from '../../src/sandbox/admission.js';
 import { numberOf, people } from '../e2e/a-job.js';
 import { findPort } from '../e2e/opened.js';
 import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
+import { TEST_CREDENTIALS } from '../../src/sandbox/admission.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
 import { readFailure } from '../e2e/command.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
+import { TEST_CREDENTIALS } from '../../src/sandbox/admission.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
 import { destinationsIn, expectSaid, fieldOf, openAConsole, serviceOf, textOf } from './a-console.js';

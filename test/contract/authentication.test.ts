@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Area } from '../../src/domain/areas.js';
-import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
+import { TEST_CREDENTIALS } from '../../src/sandbox/admission.js';
 import { MESSAGES } from '../sandbox/campaign-and-chat.js';
 import { type Asked, aClient, bearer, errorOf } from '../sandbox/sandbox-client.js';
 import { expectAccepted } from './contract-fields.js';

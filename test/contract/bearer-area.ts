@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { byArea } from '../../src/domain/areas.js';
 import type { Region } from '../../src/domain/service-facts.js';
-import { readOptions } from '../../src/library/service-options.js';
+import { readOptions } from '../../src/library/create-service.js';
 import type { Service } from '../../src/library.js';
-import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
+import { TEST_CREDENTIALS } from '../../src/sandbox/admission.js';
 import { aService } from '../library/a-service.js';
 import { type Answered, type Asked, aClient, aClock, type Client } from '../sandbox/sandbox-client.js';
 

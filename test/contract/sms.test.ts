@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DOCUMENTED_RATE_LIMITS } from '../../src/sandbox/check-credentials.js';
+import { DOCUMENTED_RATE_LIMITS } from '../../src/sandbox/admission.js';
 import { aBatch, aClient, aClock, aMessage, at } from '../sandbox/sandbox-client.js';
 import {
   type BearerArea,

@@ -1,5 +1,5 @@
 import { guessJob, type JobGuess } from '../../src/guess/guess-job.js';
-import { joinSamples, type SampledRows } from '../../src/guess/sampled-rows.js';
+import { joinSamples, type SampledRows } from '../../src/guess/sampled-columns.js';
 
 /** The rows of a file, from lines of cells; the first line names the columns. */
 export function aSample([header = [], ...rows]: readonly (readonly string[])[]): SampledRows {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { guessConsent, isOptOutFile } from '../../src/guess/guess-consent.js';
+import { guessConsent, isOptOutFile } from '../../src/guess/sampled-columns.js';
 import { aColumn, aSample, beside } from './a-sample.js';
 
 const consentOf = (...columns: string[][][]) => guessConsent(aSample(beside(...columns)));

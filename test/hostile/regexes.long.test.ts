@@ -39,7 +39,7 @@ const BUILT: Readonly<Record<string, string>> = {
   'template/written-values.ts':
     'of dates digits of fixed number, in a format of at most 50 characters; of numbers groups of three digits, or digits, and digits behind one sign: each character fits one place only',
   'job/schema/written-where.ts': 'either of two literals, which are looked at themselves',
-  'cluster/postgres/explain-failure.ts': 'a code of the house, five letters and digits: no repetition',
+  'cluster/postgres/database.ts': 'a code of the house, five letters and digits: no repetition',
   'service/service-secrets.ts': 'letters of secrets, each in a few writings: no repetition',
   'service/areas/verification.ts': 'one class with bounds',
   'prune/prune-runs.ts':

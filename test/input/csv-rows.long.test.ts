@@ -6,7 +6,7 @@ import { RowWriter } from '../../src/domain/bytes/row-writer.js';
 import { UserError } from '../../src/domain/errors.js';
 import { isBlankRow } from '../../src/input/csv/csv-reader.js';
 import { CsvRows, refuseLongField, refuseLongRow, refuseRow } from '../../src/input/csv/csv-rows.js';
-import type { Delimiter } from '../../src/input/csv/delimiter.js';
+import type { Delimiter } from '../../src/input/csv/cut-rows.js';
 import type { ReadLimits } from '../../src/job/job.js';
 import { runsOf } from '../one-in.js';
 import { anInput } from './builders.js';

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../src/domain/errors.js';
-import type { Delimiter } from '../../src/input/csv/delimiter.js';
+import type { Delimiter } from '../../src/input/csv/cut-rows.js';
 import { runsOf, stepsOf } from '../one-in.js';
 import { aDirectory, aFile, anInput, readWhole } from './builders.js';
 

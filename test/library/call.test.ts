@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLibraryCall } from '../../src/library/create-service.js';
-import { readOptions } from '../../src/library/service-options.js';
+import { createLibraryCall, readOptions } from '../../src/library/create-service.js';
 import { createClients } from '../../src/service/clients.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aResponse } from '../service/an-answer.js';

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../../src/domain/errors.js';
 import { ceilings } from '../../src/job/limits.js';
-import { readOptions, type ServiceOptions } from '../../src/library/service-options.js';
+import { readOptions, type ServiceOptions } from '../../src/library/create-service.js';
 
 const SMALLEST: ServiceOptions = { account: 'acme', credentials: { apiKey: 'k' } };
 

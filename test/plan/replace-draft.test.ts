@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { encodePlan } from '../../src/plan/format/plan-file.js';
-import { restoreTaken } from '../../src/plan/replace-draft.js';
+import { restoreTaken } from '../../src/plan/format/run-directories.js';
 import { aRun, aScriptedService } from '../run/a-run.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { aCsvOf, aFolder, aJob, aPlan } from './a-plan.js';

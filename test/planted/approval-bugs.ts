@@ -28,7 +28,7 @@ export const APPROVAL_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a job that asks for less approval takes the guard from a plan that waits',
-    file: 'src/plan/replace-draft.ts',
+    file: 'src/plan/format/run-directories.ts',
     find: '  if (now < before || ',
     replace: '  if (',
     tests: ['test/e2e/approve.test.ts'],

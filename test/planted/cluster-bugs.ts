@@ -80,7 +80,7 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a password that is refused in mid-run ends it',
-    file: 'src/cluster/postgres/explain-failure.ts',
+    file: 'src/cluster/postgres/database.ts',
     find: 'if (wasReached ? mayPass :',
     replace: "if (wasReached ? name === '' :",
     tests: ['test/cluster/database-url.test.ts'],
@@ -206,7 +206,7 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a run of which nothing is sent waits without end',
-    file: 'src/cluster/service-judge.ts',
+    file: 'src/cluster/leader-watch.ts',
     find: 'if (this.#idleMs < this.#idleForMs) return',
     replace: 'if (this.#idleMs < 1e9) return',
     tests: ['test/cluster/service-away.test.ts'],

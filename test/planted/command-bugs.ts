@@ -49,7 +49,7 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a run of every day that is resumed behind midnight begins the next day at once',
-    file: 'src/registry/same-night.ts',
+    file: 'src/registry/read-runs.ts',
     find: 'if (resumed.includes(plan)) return true;',
     replace: 'if (resumed.includes(plan)) return false;',
     tests: ['test/e2e/taken-once.test.ts'],
@@ -58,7 +58,7 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a run of every day that ended behind midnight is followed by the next day at once',
-    file: 'src/registry/same-night.ts',
+    file: 'src/registry/read-runs.ts',
     find: 'startedAt - overAt < STARTED_AGAIN_MS',
     replace: 'startedAt - overAt < 0',
     tests: ['test/e2e/taken-once.test.ts'],
@@ -67,7 +67,7 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a run that a clock dated into the future is of the night of each start until then',
-    file: 'src/registry/same-night.ts',
+    file: 'src/registry/read-runs.ts',
     find: 'if (begun.at - start.nowMs >= HALF_DAY_MS) return false;',
     replace: '',
     tests: ['test/e2e/taken-once.test.ts'],

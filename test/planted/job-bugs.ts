@@ -20,7 +20,7 @@ export const JOB_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'of several faults of a job only the first is named',
-    file: 'src/job/explain/explain-issues.ts',
+    file: 'src/job/load.ts',
     find: 'of error.issues.flatMap(',
     replace: 'of error.issues.slice(0, 1).flatMap(',
     tests: FAULTY,

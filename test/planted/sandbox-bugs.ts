@@ -95,14 +95,14 @@ export const SANDBOX_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'the chat takes six requests a second',
-    file: 'src/sandbox/check-credentials.ts',
+    file: 'src/sandbox/admission.ts',
     find: 'perChatKey: 5 };',
     replace: 'perChatKey: 6 };',
     tests: ['test/contract/chat.test.ts'],
   },
   {
     name: "a key is let in to another account's subaccount",
-    file: 'src/sandbox/check-credentials.ts',
+    file: 'src/sandbox/admission.ts',
     find: 'if (ids[who].includes(id)) return undefined;',
     replace: 'if (ids[who].length > 0) return undefined;',
     tests: ['test/contract/sms.test.ts'],

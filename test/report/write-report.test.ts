@@ -5,7 +5,7 @@ import { JOURNAL_VERSION } from '../../src/journal/entry-format.js';
 import { PLAN_FORMAT } from '../../src/plan/format/plan-file.js';
 import { fileIdsOf } from '../../src/plan/reimport/named-rows.js';
 import { MEMORY_FORMAT } from '../../src/registry/memory-file.js';
-import { describeRun } from '../../src/report/page/sentence.js';
+import { describeRun } from '../../src/report/page/report-page.js';
 import { settleRows } from '../../src/settle/settle-rows.js';
 import {
   aContactsStep,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createRateCounter } from '../../src/sandbox/check-credentials.js';
+import { createRateCounter } from '../../src/sandbox/admission.js';
 
 test('rate counter takes exactly the limit in any sliding second', () => {
   fc.assert(

@@ -1,4 +1,4 @@
-import type { SandboxCredentials } from '../../src/sandbox/check-credentials.js';
+import type { SandboxCredentials } from '../../src/sandbox/admission.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import type { RequestEntry } from '../../src/sandbox/sandbox-server.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkText } from '../../src/template/check-text.js';
+import { checkText } from '../../src/template/segments.js';
 
 function codeOf(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2' = 'AUTO'): string {
   const check = checkText(text, encoding);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BadDate, findBadDirective, formatDate } from '../../src/template/date.js';
-import { findBadInputFormat } from '../../src/template/written-values.js';
+import { BadDate, findBadDirective, findBadInputFormat, formatDate } from '../../src/template/written-values.js';
 
 describe('formatDate', () => {
   test.each([

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Limits } from '../../src/job/limits.js';
-import { Rate } from '../../src/throttle/rate.js';
-import { PERIOD_MS } from '../../src/throttle/sliding-second.js';
+import { PERIOD_MS, Rate } from '../../src/throttle/rate.js';
 
 function aRate(limits: Partial<Limits> = {}): Rate {
   return new Rate({

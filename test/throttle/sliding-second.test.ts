@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PERIOD_MS, SlidingSecond } from '../../src/throttle/sliding-second.js';
+import { PERIOD_MS, SlidingSecond } from '../../src/throttle/rate.js';
 
 /** Passes a request as early as it may, but not before `earliestMs`; gives the time. */
 function passAt(second: SlidingSecond, earliestMs: number, costMs: number, askedMs = Number.NEGATIVE_INFINITY): number {

@@ -1,8 +1,8 @@
 import { AREAS, type Area, type RowKind } from '../../src/domain/areas.js';
+import { NO_RATE_LIMITS } from '../../src/sandbox/admission.js';
 import type { Route, SandboxArea } from '../../src/sandbox/area.js';
 import { createCampaignArea } from '../../src/sandbox/campaign.js';
 import { createChatArea } from '../../src/sandbox/chat.js';
-import { NO_RATE_LIMITS } from '../../src/sandbox/check-credentials.js';
 import { createContactsArea } from '../../src/sandbox/contacts.js';
 import { FaultSet } from '../../src/sandbox/faults/fault.js';
 import { createGatewayArea } from '../../src/sandbox/gateway/gateway.js';

@@ -3,7 +3,7 @@ import type { Env } from '../../src/command/env.js';
 import { RowWriter } from '../../src/domain/bytes/row-writer.js';
 import { buildRow } from '../../src/input/csv/csv-reader.js';
 import { readHeader } from '../../src/input/header.js';
-import { refuse } from '../../src/input/refusal.js';
+import { refuse } from '../../src/input/record-reader.js';
 
 export interface InputTable {
   readonly columns: readonly string[];

@@ -1,6 +1,6 @@
 import { basename, join, resolve } from 'node:path';
 import { format } from '../../domain/count-of.js';
-import { joinSamples, type SampledRows } from '../../guess/sampled-rows.js';
+import { joinSamples, type SampledRows } from '../../guess/sampled-columns.js';
 import { guessFileEncoding, readHeads } from '../../input/read-heads.js';
 import type { SuppressionInput } from '../../plan/format/plan-file.js';
 import { describeList, warnOfList } from '../../report/account.js';

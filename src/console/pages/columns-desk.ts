@@ -4,7 +4,7 @@ import { countOf, format } from '../../domain/count-of.js';
 import { quoteWord, UserError } from '../../domain/errors.js';
 import { warnOfLandlines } from '../../guess/guess-job.js';
 import { guessNumber } from '../../guess/guess-number.js';
-import { joinSamples, listFilled } from '../../guess/sampled-rows.js';
+import { joinSamples, listFilled } from '../../guess/sampled-columns.js';
 import { readHeads } from '../../input/read-heads.js';
 import { listSheets } from '../../input/xlsx/open-sheet.js';
 import { findColumn } from '../../normalize/columns.js';

@@ -7,7 +7,7 @@ import { EXIT } from '../../report/exit-code.js';
 import { type Html, html, NOTHING, renderOutcomeBar } from '../../report/page/html.js';
 import { renderCampaign } from '../../report/page/other-runs.js';
 import { renderFunnel, renderReasons } from '../../report/page/page-sections.js';
-import { chooseZone, describeRun } from '../../report/page/sentence.js';
+import { chooseZone, describeRun } from '../../report/page/report-page.js';
 import { countNotSent, LET_GO, type Summary } from '../../report/summary.js';
 import { countWaiting, type EarlierRun, type FoundRun, findHeldUntil, findRun, listEarlier } from '../reading.js';
 import { askFor, type CampaignRequest, Desk, fieldText, isTyped, type JobRequest, viewOf } from './desk.js';

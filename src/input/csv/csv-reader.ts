@@ -7,12 +7,11 @@ import type { Rejection, SourceRecord } from '../../domain/row.js';
 import type { Input } from '../../job/job.js';
 import { type Header, readHeader } from '../header.js';
 import type { InputFile } from '../inputs.js';
-import { BLOCK_BYTES, BLOCK_ROWS, type ReadBlock, type RecordReader } from '../record-reader.js';
-import { refuse } from '../refusal.js';
+import { BLOCK_BYTES, BLOCK_ROWS, type ReadBlock, type RecordReader, refuse } from '../record-reader.js';
 import { type ByteSource, Digest, takeHead } from '../text/byte-source.js';
 import { countLineEnds, decodeText, findInUtf8 } from '../text/decode-text.js';
 import { CsvRows, refuseLongRow } from './csv-rows.js';
-import { type Delimiter, findCsvStart } from './delimiter.js';
+import { type Delimiter, findCsvStart } from './cut-rows.js';
 
 /** How many bytes are searched for the header that shows the delimiter. */
 const HEAD_BYTES = 256 * 1024;

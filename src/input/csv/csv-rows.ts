@@ -6,10 +6,9 @@ import { InternalError, type UserError } from '../../domain/errors.js';
 import { readTextFormula } from '../../domain/formula-cell.js';
 import { exceedsBytes } from '../../domain/text.js';
 import type { ReadLimits } from '../../job/job.js';
-import { refuse } from '../refusal.js';
+import { refuse } from '../record-reader.js';
 import { countLineEnds } from '../text/decode-text.js';
-import { lineEndAt, RowCutter } from './cut-rows.js';
-import type { Delimiter } from './delimiter.js';
+import { type Delimiter, lineEndAt, RowCutter } from './cut-rows.js';
 
 /** Fields such as `="0151"`, by which exports keep a spreadsheet from changing a text, and which they often do not put in quotes. */
 const FORMULAS = /(?<=^|[,;\t|])="([^"\r\n,;\t|]*)"(?=[,;\t|\r\n]|$)/g;

@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib';
 import { UserError } from '../../domain/errors.js';
 import { nodeFiles } from '../../storage/files.js';
 import type { InputFile } from '../inputs.js';
-import { describeDiskError, refuse, refuseUnreadable } from '../refusal.js';
+import { describeDiskError, refuse, refuseUnreadable } from '../record-reader.js';
 
 /** Bytes read from disk at a time; csv-parse is fastest with pieces of this size. */
 const PIECE_BYTES = 256 * 1024;

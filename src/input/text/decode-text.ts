@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer';
 import { CR, LF } from '../../domain/bytes/text-buffer.js';
 import { exceedsBytes } from '../../domain/text.js';
 import { placeInJob } from '../inputs.js';
-import { refuse } from '../refusal.js';
+import { refuse } from '../record-reader.js';
 import { type ByteSource, type Digest, prepend, readContent, takeHead } from './byte-source.js';
 import { chooseEncoding, createDecoder, createUtf8Decoder, type Encoding } from './encoding.js';
 

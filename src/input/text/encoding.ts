@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { findEncodingName } from '../../job/schema/values.js';
-import { refuse } from '../refusal.js';
+import { refuse } from '../record-reader.js';
 import { type ByteSource, readContent, takeHead } from './byte-source.js';
 
 /** How the bytes of a file become text. */

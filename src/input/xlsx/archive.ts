@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { UserError } from '../../domain/errors.js';
-import { describeDiskError, refuse, refuseUnreadable } from '../refusal.js';
+import { describeDiskError, refuse, refuseUnreadable } from '../record-reader.js';
 import type { ByteSource } from '../text/byte-source.js';
 
 /** A workbook has dozens. */

@@ -3,7 +3,7 @@ import type { Input } from '../../job/job.js';
 import { DEFAULT_READ_LIMITS } from '../../job/schema/written-input.js';
 import { isBlankRow } from '../csv/csv-reader.js';
 import { type InputFile, placeInJob } from '../inputs.js';
-import { refuse } from '../refusal.js';
+import { refuse } from '../record-reader.js';
 import { OLE_MAGIC, readPieces, startsWith, ZIP_MAGIC } from '../text/byte-source.js';
 import { Archive } from './archive.js';
 import { type SheetContext, type SheetRow, SheetRows } from './sheet-rows.js';

@@ -1,5 +1,5 @@
 import type { UserError } from '../../domain/errors.js';
-import { refuse } from '../refusal.js';
+import { refuse } from '../record-reader.js';
 import { refuseDamaged } from './archive.js';
 import { type CellFormats, isTrue, writeInFull } from './show-number.js';
 import { decodeEscapes, isRun, type SharedTexts, type Tag } from './xml-reader.js';

@@ -1,5 +1,5 @@
 import { SaxesParser } from 'saxes';
-import { refuse } from '../refusal.js';
+import { refuse } from '../record-reader.js';
 import { type Archive, refuseDamaged } from './archive.js';
 
 /** Names come without their prefix: producers choose it. */

@@ -1,6 +1,6 @@
 import { isResultColumn } from '../../domain/output-columns.js';
 import type { Cell } from '../../domain/row.js';
-import { bindRows } from '../../filter/filter-rows.js';
+import { bindRows } from '../../filter/bind-where.js';
 import type { RecordReader } from '../../input/record-reader.js';
 import type { RowStep } from '../../job/job.js';
 import type { DraftRow } from '../../kinds/step-kind.js';

@@ -17,8 +17,8 @@ import {
 } from '../account.js';
 import { sumDeliveries } from '../delivery-receipts.js';
 import { OUTPUTS } from '../rows.js';
-import { describeSpecialCharacters } from '../special-characters.js';
 import type { StepSummary, Summary } from '../summary.js';
+import { describeSpecialCharacters } from '../text-checks.js';
 import {
   addUp,
   cutName,

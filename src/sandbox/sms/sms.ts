@@ -1,7 +1,7 @@
 import { isObject } from '../../domain/is-object.js';
 import type { Clock } from '../../ports/clock.js';
+import type { RateLimits } from '../admission.js';
 import { defineRoute, isMsisdn, isTooLongSource, type SandboxArea } from '../area.js';
-import type { RateLimits } from '../check-credentials.js';
 import { chooseRows, type RowFault } from '../faults/fault.js';
 import { ERROR_CODE, INVALID_MSISDN } from '../http-answer.js';
 import { createRandom, shuffle } from '../random.js';

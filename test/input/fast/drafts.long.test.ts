@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-// As it is built: a thread cannot be started from sources.
 import { ThreadedCsvReader } from '../../../dist/input/fast/threaded-csv.js';
-import { bindRows } from '../../../src/filter/filter-rows.js';
+import { bindRows } from '../../../src/filter/bind-where.js';
 import { type DraftBlock, draftBlock } from '../../../src/input/fast/draft-block.js';
 import type { RowStep } from '../../../src/job/job.js';
 import { Columns } from '../../../src/normalize/columns.js';
@@ -12,8 +11,9 @@ import type { RowLine } from '../../../src/plan/format/row-line.js';
 import type { InputReader } from '../../../src/plan/plan-deps.js';
 import { oneIn } from '../../one-in.js';
 import { aFolder, aNumber, anSmsStep, aPlan, makeAPlan, refusalOf, statesOf } from '../../plan/a-plan.js';
-
 import { anSms, anyPeople, anyRow, people, STEPS, stopList } from '../../plan/any-people.js';
+
+// As it is built: a thread cannot be started from sources.
 
 const inThread: Partial<InputReader> = { readRecords: (...asked) => new ThreadedCsvReader(...asked) };
 /** The files of a step's plan, and what became of its rows; or what it is refused for. */

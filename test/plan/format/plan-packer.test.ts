@@ -1,8 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type PackedRun, packPlan } from '../../../src/plan/format/plan-packer.js';
-import { assertPlanWhole } from '../../../src/plan/format/planned-files.js';
+import { assertPlanWhole, type PackedRun, packPlan } from '../../../src/plan/format/planned-files.js';
 import { stepsOf } from '../../one-in.js';
 import { aContactsStep, aCsvOf, anSmsStep, aPlan, type MadePlan } from '../a-plan.js';
 

@@ -1,4 +1,4 @@
-import { PERIOD_MS } from '../../../throttle/sliding-second.js';
+import { PERIOD_MS } from '../../../throttle/rate.js';
 import { NOW_MS, SETTINGS } from './life-functions.js';
 
 /** How far turns are booked ahead in a store that answers at once. */

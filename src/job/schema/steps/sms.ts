@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { checkText } from '../../../template/check-text.js';
 import { parseTemplate } from '../../../template/parse.js';
-import { replaceTypography } from '../../../template/segments.js';
+import { checkText, replaceTypography } from '../../../template/segments.js';
 import { smsLimits } from '../../limits.js';
 import { columnName, count, duplicates, instant, senderId, switchedOff } from '../values.js';
 import { describeTemplateFault, expected, rule, type ValueFault, whenSound } from '../words.js';
