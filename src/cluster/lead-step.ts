@@ -24,7 +24,7 @@ const MOST_AHEAD = 5_000;
 const LEAST_AHEAD = 2;
 
 /** How a run is led. */
-export interface Lead {
+interface Lead {
   readonly store: Store;
   readonly key: LeadKey;
   readonly newLead: NewLead;

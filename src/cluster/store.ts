@@ -125,7 +125,7 @@ export interface LedRun {
   readonly parts: readonly LedPart[];
 }
 
-export interface LeaderStore {
+interface LeaderStore {
   /**
    * Becomes the leader of a run, or takes over from one of a lower epoch.
    * `isNew`: the store did not know the run. `isNewLife`: the server has another life than the one last confirmed.
@@ -218,7 +218,7 @@ export interface SentCalls {
   readonly births: readonly string[];
 }
 
-export interface WorkerStore {
+interface WorkerStore {
   /**
    * Registers a worker, or renews its lease. `name` is for people: host and process. `isAlive`: false once the lease had ended; the
    * worker must begin anew under another id. `life`: of the server, as the process knows it. Where it is that life still, the process

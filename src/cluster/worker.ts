@@ -20,7 +20,7 @@ export interface WorkerService extends Pick<RunDeps, 'transport' | 'authorize' |
   readonly job: WorkerJob;
 }
 
-export interface WorkOptions extends Pick<RunDeps, 'clock' | 'random' | 'onProgress' | 'onAttempt' | 'onNotice'> {
+interface WorkOptions extends Pick<RunDeps, 'clock' | 'random' | 'onProgress' | 'onAttempt' | 'onNotice'> {
   readonly store: Store;
   readonly runs: RunFilter;
   /** Asked while there is nothing to do; `hasRuns`: whether a run that it may work on is there. */

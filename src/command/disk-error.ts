@@ -13,7 +13,7 @@ import { EXIT } from '../report/exit-code.js';
  */
 export type DiskPlace = 'given' | 'output' | 'job' | 'run' | 'unknown';
 
-export interface DiskError extends Error {
+interface DiskError extends Error {
   readonly code: string;
   readonly syscall: string;
   readonly path?: string;

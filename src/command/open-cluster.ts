@@ -153,7 +153,7 @@ export async function showStandby(context: Context, { name, cluster }: Job, sign
   await store?.close();
 }
 
-export interface PatientOptions {
+interface PatientOptions {
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
@@ -175,7 +175,7 @@ export type Repeat = <T>(call: () => Promise<T>, signal?: AbortSignal) => Promis
  * Throws the last `StoreLost` after `giveUpAfterMs`, or when `signal` aborts. Nothing is sent while a call waits, since both intent and
  * turn come from the store.
  */
-export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, onBack }: PatientOptions): Repeat {
+function createPatience({ clock, random, giveUpAfterMs, signal, onLost, onBack }: PatientOptions): Repeat {
   /** The first call of those that are lost in a row: a process may have been stopped between the two, and has tried only since the second. */
   let lost: { readonly beganMs: number; readonly failedMs: number } | undefined;
   let said: string | undefined;
@@ -211,7 +211,7 @@ export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, o
 }
 
 /** Wraps a store so that every call of it is repeated. */
-export function bePatient(store: Store, repeat: Repeat): Store {
+function bePatient(store: Store, repeat: Repeat): Store {
   const { close, ...calls } = store;
   const repeated = Object.entries(calls).map(([name, call]) => [
     name,

@@ -24,7 +24,7 @@ export interface Called {
   readonly isAnonymous?: boolean;
 }
 
-export interface SingleCall {
+interface SingleCall {
   readonly call: CallService;
   /** The job without its steps. */
   readonly job: Job;

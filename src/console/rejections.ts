@@ -41,7 +41,7 @@ export interface CodeCount {
 }
 
 /** What a person changed, and has not checked yet. */
-export interface Fixes {
+interface Fixes {
   readonly plan: string;
   /** Changed cells by column, for each row by its name. */
   readonly rows: Readonly<Record<string, { code: string; hasPut: boolean; cells: Readonly<Record<string, string>> }>>;

@@ -53,7 +53,7 @@ const MOST_FORM_BYTES = 64_000_000;
 /** The largest body of anything else, such as a name and a password: it is read before it is known who sends it. */
 const MOST_OTHER_BYTES = 16_000;
 
-export interface ConsoleOptions {
+interface ConsoleOptions {
   /** Has `campaigns/` and what the console keeps. */
   readonly directory: string;
   readonly port: number;

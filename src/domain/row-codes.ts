@@ -4,7 +4,7 @@
  * the output file, row by row. jobs/reference/outputs-and-codes.md lists the same codes.
  */
 
-export interface ReasonText {
+interface ReasonText {
   readonly is: string;
   /** '' when nothing can be done. */
   readonly fix: string;
@@ -86,7 +86,7 @@ export const SKIP_CODES = {
 } as const;
 
 /** Why a planned row is not sent: it was withheld right before it would have been, for what the plan could not know. */
-export const WITHHELD_CODES = {
+const WITHHELD_CODES = {
   'opted-out': words('opted out'),
   'had-it-already': words('had this text already'),
   'too-often': words('had too many messages'),

@@ -20,7 +20,7 @@ export interface CompiledTest {
   readonly advice?: string;
 }
 
-/** A test as a closure, `as: country` aside (compile-test.ts). */
+/** A test as a closure, `as: country` aside (`compileCountryTest`). */
 export function compileTest(test: Exclude<CellTest, CountryTest>): CompiledTest {
   switch (test.op) {
     case 'blank':

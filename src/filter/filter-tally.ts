@@ -7,7 +7,7 @@ import { asCountry, describeCondition, describeOmitted } from './bind-where.js';
 import { foldText, readCountry, type StepNumbers } from './compile-test.js';
 
 /** A condition of `where`, the rows that it left out, and the commonest of their cells. */
-export interface FilterFigures {
+interface FilterFigures {
   readonly clause: string;
   readonly omitted: number;
   readonly values: readonly CellCount[];

@@ -5,7 +5,7 @@ import { findNumberCountry } from '../normalize/number/number-library.js';
 import { listFilled, means, type SampledRows } from './sampled-columns.js';
 
 /** A country in which numbers without + were tried, and how many of them are numbers there. */
-export interface TriedCountry {
+interface TriedCountry {
   readonly country: string;
   readonly valid: number;
 }

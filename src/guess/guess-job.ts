@@ -24,13 +24,13 @@ export interface JobGuess {
   readonly notInAll: readonly string[];
 }
 
-export interface NamedColumn {
+interface NamedColumn {
   readonly column: string;
   /** Rows in which it is not blank. */
   readonly filled: number;
 }
 
-export type JobSearch =
+type JobSearch =
   | { readonly kind: 'found'; readonly guess: JobGuess }
   | { readonly kind: 'several'; readonly columns: readonly NumberGuess[] }
   /** Neither numbers nor e-mail addresses. */

@@ -31,7 +31,7 @@ export interface NumberChoice {
   readonly country: string | undefined;
 }
 
-export type NumberSearch =
+type NumberSearch =
   | { readonly kind: 'found'; readonly number: NumberGuess }
   /** Columns so near to each other that a person must choose. */
   | { readonly kind: 'several'; readonly columns: readonly NumberGuess[] }

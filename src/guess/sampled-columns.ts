@@ -99,7 +99,7 @@ export function isOtherName(column: string): boolean {
 }
 
 /** Writes a name in words of lower case, without accents: `shippingPhone` is `shipping phone`. */
-export function spellOut(column: string): string {
+function spellOut(column: string): string {
   return column
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .normalize('NFD')

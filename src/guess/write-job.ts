@@ -17,7 +17,7 @@ export interface OptOutList {
 }
 
 /** What the job is for, beside what its rows show. */
-export interface JobFrame {
+interface JobFrame {
   readonly name: string;
   /** Relative to the job file. */
   readonly files: readonly string[];
@@ -250,12 +250,12 @@ const WORD = /^(?:y|n|yes|no|on|off|true|false|null|nan|blank|present)$/i;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
 
 /** A text as a YAML scalar on one line: plain where that is safe, else in double quotes with escapes. */
-export function writeScalar(text: string): string {
+function writeScalar(text: string): string {
   const isPlain = PLAIN.test(text) && !WORD.test(text) && text.search(UNSEEN) === -1;
   return isPlain ? text : writeQuoted(text);
 }
 
-export function writeQuoted(text: string): string {
+function writeQuoted(text: string): string {
   return writeInComment(JSON.stringify(text));
 }
 
@@ -267,11 +267,11 @@ function writeInComment(text: string): string {
 }
 
 /** `{ a: b, c: d }` */
-export function writeMap(entries: readonly (readonly [string, string])[]): string {
+function writeMap(entries: readonly (readonly [string, string])[]): string {
   return `{ ${entries.map(([key, value]) => `${writeScalar(key)}: ${writeScalar(value)}`).join(', ')} }`;
 }
 
 /** `[a, b]` */
-export function writeList(items: readonly string[]): string {
+function writeList(items: readonly string[]): string {
   return `[${items.map(writeScalar).join(', ')}]`;
 }

@@ -126,7 +126,7 @@ export function formatByName(path: string): InputFile['format'] {
  * Absolute paths that match an absolute glob pattern, sorted, without directories. Broken links and pipes are
  * included, so that they are refused and not skipped; `unlisted` are directories that could not be searched.
  */
-export async function searchPattern(
+async function searchPattern(
   pattern: string,
 ): Promise<{ paths: string[]; unlisted: { path: string; error: unknown }[] }> {
   const unlisted: { path: string; error: unknown }[] = [];

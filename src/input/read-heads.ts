@@ -19,7 +19,7 @@ import { XlsxReader } from './xlsx/xlsx-reader.js';
 const MOST_ROWS = 5000;
 
 /** The files of a job that is to be written, with their first rows. */
-export interface FileHeads {
+interface FileHeads {
   readonly files: readonly SampledFile[];
   readonly optOuts: readonly ListHead[];
   /** Names of the marks that Excel leaves beside a workbook while it is open. */
@@ -30,7 +30,7 @@ export interface FileHeads {
 }
 
 /** An opt-out list and its first rows. */
-export interface ListHead {
+interface ListHead {
   /** Relative to the job, as the names of the files. */
   readonly name: string;
   readonly encoding: string | undefined;
@@ -189,9 +189,7 @@ function anInput({ path }: InputFile, stated: Stated): Input {
 }
 
 /** Where the first line of a file holds a person's data, and a line to put above it; undefined for a header. */
-export function findDataInHeader(
-  columns: readonly string[],
-): { what: string; column: number; header: string } | undefined {
+function findDataInHeader(columns: readonly string[]): { what: string; column: number; header: string } | undefined {
   const kinds = columns.map(readKind);
   const column = kinds.findIndex((kind) => kind !== undefined);
   const what = kinds[column];

@@ -73,7 +73,7 @@ export type ActionStep = Steps[ActionStepKind & keyof Steps];
 type Steps = { readonly [K in keyof typeof stepSchemas]: StepOf<K> };
 
 /** A step with its own limits, those at the top of the file, or those of its kind. */
-export type StepOf<K extends keyof typeof stepSchemas> = Omit<
+type StepOf<K extends keyof typeof stepSchemas> = Omit<
   Checked<(typeof stepSchemas)[K]>,
   'limits' | 'suppress' | 'ramp'
 > & {

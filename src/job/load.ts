@@ -28,7 +28,7 @@ const DATA_FILE = /\.(?:csv|tsv|ndjson|jsonl|xlsx?|gz|zip)$/i;
 /** Disk errors about a path or a permission; other errors, such as too many open files, are not the job's fault. */
 const OF_THE_PATH = ['EACCES', 'EPERM', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'];
 
-export interface LoadOptions {
+interface LoadOptions {
   /**
    * For a single call, which needs only the job's service: its steps may be faulty or missing, and are not loaded; the
    * access that they need is not required.
@@ -216,7 +216,7 @@ type Issue = z.core.$ZodIssue;
  * The schema's issues for people: which key, what it is, what is expected. Their words are those of schema/words.ts. One for
  * each place, the first; none where YAML says already why it cannot be read.
  */
-export function explainIssues(error: z.ZodError, yaml: Yaml): Finding[] {
+function explainIssues(error: z.ZodError, yaml: Yaml): Finding[] {
   const found = new Map<string, Finding>();
   for (const finding of error.issues.flatMap((issue) => explainIssue(issue, [], yaml))) {
     const place = JSON.stringify(finding.at);

@@ -1,7 +1,7 @@
 import { suggestNearest } from '../domain/text.js';
 
 /** What a local time means: one instant; none, as clocks skip it; two, as clocks show it twice. Instants have their offset. */
-export type LocalTimeReading =
+type LocalTimeReading =
   | { readonly kind: 'one'; readonly instant: string }
   | { readonly kind: 'none' | 'two'; readonly readings: readonly [earlier: string, later: string] };
 

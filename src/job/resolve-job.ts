@@ -250,7 +250,7 @@ function filesOf(step: Step, { directory }: Job): string[] {
 }
 
 /** Where a planned step stands in a job by now; `isSame`: it sends what it did. */
-export interface StepNow {
+interface StepNow {
   readonly at: number;
   readonly isSame: boolean;
 }

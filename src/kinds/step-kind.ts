@@ -103,7 +103,7 @@ export interface Seen {
   readonly seen: number;
 }
 
-export interface OutcomeQuery {
+interface OutcomeQuery {
   /** A read, which changes nothing. */
   call(service: ServiceAddresses, body: Buffer): WireRequest;
   /**
@@ -133,7 +133,7 @@ export interface RowOutcome {
 }
 
 /** What the plan keeps of a row beside its original cells. */
-export interface PlannedRowFacts {
+interface PlannedRowFacts {
   readonly planId: string;
   readonly step: number;
   readonly index: number;

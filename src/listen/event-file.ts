@@ -16,10 +16,10 @@ import { splitLines } from '../storage/split-lines.js';
  * `receivedAt` is our clock, `id` stands once in a file, `event` is the body as it came, with blanks for its line breaks.
  * Behind it stands `"signature":"…"` where the delivery had the header `x-8x8-signature`: a detached JWS over the body.
  */
-export const EVENT_FORMAT = 1;
+const EVENT_FORMAT = 1;
 
 /** Every line begins so; a file that begins otherwise is not an event file. */
-export const LINE_START = `{"format":${EVENT_FORMAT},"receivedAt":"`;
+const LINE_START = `{"format":${EVENT_FORMAT},"receivedAt":"`;
 
 /** An event that stands in the file. */
 export interface StoredEvent {

@@ -124,7 +124,7 @@ export class OptOutFile {
 const OF_EVENT = 'listen:';
 
 /** Who decided, where a message did; the id in it has no character that a cell may not have. */
-export function namedByEvent(id: string): string {
+function namedByEvent(id: string): string {
   return `${OF_EVENT}${id}`;
 }
 

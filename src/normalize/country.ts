@@ -1,6 +1,4 @@
-export type CountryResult =
-  | { readonly ok: true; readonly country: string }
-  | { readonly ok: false; readonly reason: string };
+type CountryResult = { readonly ok: true; readonly country: string } | { readonly ok: false; readonly reason: string };
 
 /** Common abbreviations of countries that are not ISO codes. */
 const CODE_HABITS: ReadonlyMap<string, string> = new Map([
@@ -164,7 +162,7 @@ let codesByName: ReadonlyMap<string, ReadonlySet<string>> | undefined;
  * The countries of a name in one of the usual languages, whatever its case and accents: several if ambiguous, none if
  * unknown.
  */
-export function findCountriesByName(name: string): readonly string[] {
+function findCountriesByName(name: string): readonly string[] {
   codesByName ??= listNames();
   return [...(codesByName.get(foldName(name)) ?? [])];
 }

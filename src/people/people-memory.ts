@@ -31,7 +31,7 @@ import {
  * and journals: the file of a run is written each time before it sends, when all that it has yet to send counts, and again with its outputs. A process
  * may die at any moment: what stands there counts too many at most.
  */
-export const PEOPLE_DIRECTORY = '_people';
+const PEOPLE_DIRECTORY = '_people';
 const KEY_FILE = 'key';
 const ENDING = '.people';
 const KEY_BYTES = 32;

@@ -19,14 +19,14 @@ import { digestSuppression } from './suppress/list-suppression.js';
 import { loadSuppression } from './suppress/suppression.js';
 
 /** Rows that were planned before, by steps. */
-export interface RowsSource {
+interface RowsSource {
   readonly steps: readonly SourceStep[];
   /** Reads the rows of a step in the order of its inputs; of a step with stages, in any order. */
   rowsOf(step: SourceStep): AsyncGenerator<RowLine>;
   readonly refuseTwin?: PlanStepContext['refuseTwin'];
 }
 
-export interface SourceStep extends Pick<PlannedStep, 'number' | 'stages'> {
+interface SourceStep extends Pick<PlannedStep, 'number' | 'stages'> {
   readonly inputs: readonly (Pick<PlannedInput, 'file' | 'columns'> & Partial<PlannedInput>)[];
   /** How many rows there are to plan; absent where there are some. */
   readonly counts?: { readonly planned: number };

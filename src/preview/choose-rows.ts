@@ -4,7 +4,7 @@ import type { RowLine } from '../plan/format/row-line.js';
 import { countSegments } from '../template/segments.js';
 
 /** Which rows are shown; without any key, the first that are sent, and among them those that a suppression list skips. */
-export interface RowChoice {
+interface RowChoice {
   /** Number of the row in its file, whatever becomes of it. */
   readonly row?: number | undefined;
   /** E.164; also of a row that is not sent. */

@@ -136,7 +136,7 @@ export async function previewRun(
 }
 
 /** By the groups of the step's cost. */
-export function findPrice(
+function findPrice(
   { row }: PreviewedRow,
   groups: NonNullable<PlannedStep['cost']>['groups'] = [],
 ): string | null | undefined {

@@ -4,7 +4,7 @@ import { formatDecimal, readNanos } from './decimal.js';
 import type { PricedAs, PriceList } from './price-list.js';
 
 /** A planned row, as far as its price depends on it. */
-export interface PricedRow {
+interface PricedRow {
   /** ISO alpha-2; undefined where there is no number. */
   readonly country: string | undefined;
   /** Its E.164 digits. */
@@ -154,7 +154,7 @@ export interface StepCost {
   readonly firstStage?: string;
 }
 
-export interface CountryCost {
+interface CountryCost {
   /** Messages, or contacts. */
   readonly rows: number;
   /** SMS parts; 0 for contacts. */
@@ -166,21 +166,21 @@ export interface CountryCost {
  * Parts of UCS-2 messages beyond those that as many characters would take in GSM-7, and what these cost. Characters are
  * UTF-16 code units; each counts as one septet.
  */
-export interface Ucs2Cost {
+interface Ucs2Cost {
   readonly extraParts: number;
   readonly extraCost: string;
   /** By the first character of a message that forces UCS-2; '' stands for messages that ask for UCS-2. The dearest first. */
   readonly characters: Readonly<Record<string, Ucs2CharacterCost>>;
 }
 
-export interface Ucs2CharacterCost {
+interface Ucs2CharacterCost {
   /** Messages that take more parts because of it. */
   readonly rows: number;
   readonly extraParts: number;
   readonly extraCost: string;
 }
 
-export interface CostGroup {
+interface CostGroup {
   readonly country: string;
   /** SMS parts of each row; 0 for contacts. */
   readonly parts: number;

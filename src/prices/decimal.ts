@@ -10,7 +10,7 @@ const MOST_DIGITS = 12;
 /** An amount is shown with as many decimals at least. */
 const SHOWN_DECIMALS = 2;
 
-export type ReadDecimal =
+type ReadDecimal =
   | { readonly ok: true; readonly nanos: bigint }
   /** Completes "<what was read> …, expected …"; of the text only a number with a comma is quoted. */
   | { readonly ok: false; readonly fault: string; readonly expected: string };

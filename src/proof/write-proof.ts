@@ -184,7 +184,7 @@ export interface MadeProof {
 }
 
 /** `proof.html`: what a proof says, for people, with the program that checks it. Made of the proof alone: the same proof gives the same bytes. */
-export function formatProofPage(
+function formatProofPage(
   proof: MadeProof,
   { plan, summary, verifier }: { plan: Plan; summary: Summary; verifier: string },
 ): string {

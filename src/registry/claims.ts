@@ -73,7 +73,7 @@ class Claim {
   }
 }
 
-export type Claimant = Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>;
+type Claimant = Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>;
 
 /** Rows that a plan claims, by the kind of its step and their files. */
 export class RowsToClaim {

@@ -34,7 +34,7 @@ export interface Receipt {
  * The states of a message. `rank`: which of two of the same moment came later. `isSent`: it was handed over to an operator, whose word
  * `undelivered` is. `end`: how it ended; undefined where it has not.
  */
-export const RECEIPT_STATES = {
+const RECEIPT_STATES = {
   queued: { rank: 0, isSent: false, end: undefined },
   sent: { rank: 1, isSent: true, end: undefined },
   rejected: { rank: 2, isSent: false, end: 'failed' },
@@ -70,7 +70,7 @@ const LONGEST_UMID = 128;
  * The receipt in a line of the event file, without its line break; undefined if the line has none, or one without
  * message, number, subaccount and a documented state.
  */
-export function readReceipt(line: string): Receipt | undefined {
+function readReceipt(line: string): Receipt | undefined {
   const { kind, receivedAt, event } = asObject(readKept(line));
   if (kind !== 'receipt') return undefined;
   const { payload } = asObject(event);

@@ -104,7 +104,7 @@ const NONE = Number.POSITIVE_INFINITY;
 export const NO_RATE_LIMITS: RateLimits = { perSubAccount: NONE, perAddress: NONE, perChatKey: NONE };
 
 /** Takes a request of that name at `atMs` (monotonic); false, and not counted, when the limit was taken in the second before. */
-export type RateCounter = (name: string, atMs: number) => boolean;
+type RateCounter = (name: string, atMs: number) => boolean;
 
 /** Counts exactly in every sliding second: it remembers the time of the last `limit` requests of each name. */
 export function createRateCounter(limit: number): RateCounter {

@@ -15,7 +15,7 @@ import type { WebhookSender } from './webhook/sender.js';
 export type Codes = Readonly<Record<string, ErrorCode>>;
 
 /** Gives the body as the schema makes it, or says why it is refused. */
-export function checkedBy<Schema extends z.ZodType>(schema: Schema, codes: Codes = {}) {
+function checkedBy<Schema extends z.ZodType>(schema: Schema, codes: Codes = {}) {
   return (body: unknown): { body: z.output<Schema> } | RefusedRequest => {
     const checked = schema.safeParse(body);
     if (checked.success) return { body: checked.data };

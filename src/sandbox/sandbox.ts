@@ -116,7 +116,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
 }
 
 /** `/_sandbox/…`: controls the sandbox itself. Needs no key, has no faults, is not in the request log. */
-export function addControl(app: FastifyInstance, parts: SandboxParts): void {
+function addControl(app: FastifyInstance, parts: SandboxParts): void {
   const { clock, ledger, requests, faults, webhooks } = parts;
 
   app.get('/_sandbox', async () => ({

@@ -230,7 +230,7 @@ function mayBeInterim(bytes: Buffer): boolean {
 /** Code of the error of a connection on which bytes come before a request was written whole: they belong to no request. */
 export const EARLY_ANSWER = 'EARLY_ANSWER';
 
-export function earlyAnswer(): Error {
+function earlyAnswer(): Error {
   return Object.assign(new Error('An answer came before its request'), { code: EARLY_ANSWER });
 }
 
@@ -239,7 +239,7 @@ export function earlyAnswer(): Error {
  * the request was written whole. Bytes that come while there is no request end it in undici. undici reads a connection
  * by `read`, and writes each request at once, before it reads; pipelining is 1.
  */
-export function filterAnswers(socket: Socket): void {
+function filterAnswers(socket: Socket): void {
   const filter = new ContinueFilter();
   const read = socket.read.bind(socket);
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;

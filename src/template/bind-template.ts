@@ -49,7 +49,7 @@ export interface VariableUse {
 }
 
 /** A parsed template; `pieces` if it can be rendered without LiquidJS. */
-export interface TemplateSource {
+interface TemplateSource {
   readonly engine: Liquid;
   readonly nodes: LiquidTemplate[];
   readonly uses: readonly VariableUse[];

@@ -14,7 +14,7 @@ export interface RenderFault {
 /** Key of the faults that are found, in the scope of a rendering, which goes on to find all of them; no template can name a symbol. */
 export const FOUND = Symbol('found faults');
 
-export interface FindingScope {
+interface FindingScope {
   readonly [FOUND]?: RenderFault[];
 }
 

@@ -113,7 +113,7 @@ function explainName(
 const TEXT_PROPERTIES: ReadonlySet<unknown> = new Set(['size', 'first', 'last']);
 
 /** Everything in a parsed template that would be wrong in every row: the clock, dates without a format, properties of a text. */
-export function findTemplateProblems(nodes: readonly LiquidTemplate[], uses: readonly VariableUse[]): Problem[] {
+function findTemplateProblems(nodes: readonly LiquidTemplate[], uses: readonly VariableUse[]): Problem[] {
   const problems: Problem[] = [];
   for (const node of walkNodes(nodes)) {
     const [line, column] = node.token.getPosition();
@@ -203,7 +203,7 @@ export function listVariableUses(engine: Liquid, nodes: LiquidTemplate[]): Varia
 }
 
 /** Tags that a message has no use for, or that reach for files: what to say instead of "no such tag". */
-export const REFUSED_TAGS: Readonly<Record<string, string>> = {
+const REFUSED_TAGS: Readonly<Record<string, string>> = {
   include: 'a template reads no other files; write the text here',
   render: 'a template reads no other files; write the text here',
   layout: 'a template reads no other files; write the text here',
@@ -216,7 +216,7 @@ const UNCHECKED =
   'it contains an expression in a string, which cannot be checked before the rows are read; use {% for %} with {% if %}';
 const OTHER_DATE = 'write the date with a format: {{ day | date: "%d %b %Y" }}';
 /** LiquidJS filters that are refused, and why. */
-export const REFUSED_FILTERS: Readonly<Record<string, string>> = {
+const REFUSED_FILTERS: Readonly<Record<string, string>> = {
   sample: RANDOM,
   shuffle: RANDOM,
   date_to_xmlschema: OTHER_DATE,

@@ -12,7 +12,7 @@ const DEFAULT_ALPHABET =
 const EXTENSION_TABLE = '\f^{}\\[~]|€';
 
 /** Septets that a UTF-16 code unit costs in GSM-7: 1 or 2, and 0 where GSM-7 does not have it. */
-export const septetsByCodeUnit: Uint8Array = buildTable();
+const septetsByCodeUnit: Uint8Array = buildTable();
 
 function buildTable(): Uint8Array {
   const table = new Uint8Array(65_536);
@@ -190,7 +190,7 @@ const MAX_SEGMENTS = 10;
 
 const LONE_SURROGATE = /\p{Cs}/u;
 
-export type TextCheck =
+type TextCheck =
   | { readonly ok: true; readonly count: SegmentCount }
   | { readonly ok: false; readonly rejection: Rejection };
 

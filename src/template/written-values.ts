@@ -29,7 +29,7 @@ const PIECE = /([A-Za-z])\1*|[^A-Za-z]/gs;
 const LONGEST_FORMAT = 50;
 
 /** A date as it is written, not validated. */
-export type WrittenDate = Readonly<Record<(typeof PARTS)[number], number>>;
+type WrittenDate = Readonly<Record<(typeof PARTS)[number], number>>;
 const PARTS = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const;
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s?(Z|[+-]\d\d:?\d\d)?)?$/i;

@@ -43,7 +43,7 @@ export interface Lane {
 }
 
 /** Why a lane pauses. */
-export interface PauseCause {
+interface PauseCause {
   readonly isOwn: boolean;
 }
 

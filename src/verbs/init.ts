@@ -161,7 +161,7 @@ interface WrittenGuess {
 }
 
 /** What `volley init` prints for machines: no cell of the files; what else was found stands in the job. */
-export function summarizeGuess({ path, job, files, optOuts, guess }: WrittenGuess): object {
+function summarizeGuess({ path, job, files, optOuts, guess }: WrittenGuess): object {
   const { number, rows } = guess;
   return {
     job,
@@ -186,7 +186,7 @@ function findTodo({ number }: JobGuess): { readonly says: string; readonly first
 }
 
 /** What was found, the first message, and what to do now: for a person. */
-export function formatGuess(
+function formatGuess(
   written: WrittenGuess,
   { example, screen }: { readonly example: Preview | undefined; readonly screen: Screen },
 ): string {

@@ -206,7 +206,7 @@ const REFUSED: readonly Refusal[] = [
 ];
 
 /** Whose failure it is, for people. */
-export interface FailedDatabase {
+interface FailedDatabase {
   /** `volley at db.example:5432 as volley_worker` */
   readonly name: string;
   readonly user: string | undefined;

@@ -60,7 +60,7 @@ const ROWS_IN_DOUBT = `
     where run = r.id and (state in ('open', 'claimed', 'under-way') or (ended is not null and outcome = 'settled')))`;
 
 /** How many rows are in doubt if a run is dropped now. */
-export async function countRowsInDoubt(database: Database, run: string): Promise<number> {
+async function countRowsInDoubt(database: Database, run: string): Promise<number> {
   const [row] = await database.query(`select ${ROWS_IN_DOUBT} as rows from volley.run r where r.id = $1`, [run]);
   return Number(row?.rows ?? 0);
 }

@@ -98,7 +98,7 @@ export class AudienceDesk extends Desk {
   }
 }
 
-export const CORRECTED = /^files\/(?:fixed|corrected)-/;
+const CORRECTED = /^files\/(?:fixed|corrected)-/;
 
 export async function readSample({ campaign, job }: JobRequest, files: Files): Promise<SampledRows> {
   const { directory } = campaign;

@@ -176,7 +176,7 @@ const OWN_HEADER =
  * The delimiter of a CSV that is an output of Volley in UTF-8: it is read so, whatever the job states for the files beside
  * it. Undefined for any other, such as one that a spreadsheet saved in another encoding.
  */
-export function findOwnDelimiter(source: ByteSource): Promise<Delimiter | undefined> {
+function findOwnDelimiter(source: ByteSource): Promise<Delimiter | undefined> {
   return findInUtf8(source, (head) => OWN_HEADER.exec(head)?.[1] as Delimiter | undefined);
 }
 
@@ -218,7 +218,7 @@ export function isBlankRow(cells: readonly string[]): boolean {
  * Whether a field looks as if a quote that was never closed had taken in whole rows: it spans lines, and cut into
  * lines each has just the delimiters that a row of its own would have.
  */
-export function looksLikeUnclosedQuote(cells: readonly string[], delimiter: string): boolean {
+function looksLikeUnclosedQuote(cells: readonly string[], delimiter: string): boolean {
   const width = cells.length;
   if (width < 2) return false;
   return cells.some((cell, column) => {

@@ -127,7 +127,7 @@ export type Delimiter = ',' | ';' | '\t' | '|';
 const CANDIDATES: readonly Delimiter[] = [',', ';', '\t', '|'];
 
 /** The delimiter of a file, and where its rows begin. */
-export interface CsvStart {
+interface CsvStart {
   readonly delimiter: Delimiter;
   /** A sentence on what decided it. */
   readonly notice: string;

@@ -7,7 +7,7 @@ import { FORBIDDEN_NAMES } from '../record-reader.js';
 /** Deeper than any field of the service; JSON.stringify and the walk here recurse. */
 const MAX_DEPTH = 64;
 
-export type JsonRow =
+type JsonRow =
   /** Numbers that JSON.stringify would change are kept as text, and so are objects and arrays that hold one. */
   | { readonly ok: true; readonly values: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly fault: Rejection };

@@ -188,7 +188,7 @@ function refuseLongLine(where: string, maxLineBytes: number) {
 }
 
 /** The line, from 1, that the next byte stands on. */
-export interface LineCount {
+interface LineCount {
   line: number;
   wasCr: boolean;
 }

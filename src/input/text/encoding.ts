@@ -68,7 +68,7 @@ function canonicalName(stated: string, shown: string): string {
 }
 
 /** Turns bytes into UTF-8, piece by piece. Undefined: these bytes are no text in the encoding. */
-export interface Decoder {
+interface Decoder {
   decode(piece: Buffer): Buffer | undefined;
   /** What is left at the end; undefined when a character is cut off. */
   finish(): Buffer | undefined;

@@ -91,7 +91,7 @@ function refuseOle(shown: string, isEncrypted: boolean): UserError {
   });
 }
 
-export interface ChosenSheet {
+interface ChosenSheet {
   readonly sheet: Sheet;
   readonly notices: readonly string[];
 }

@@ -73,7 +73,7 @@ export function isTrue(value: string | undefined): boolean {
 }
 
 /** Writes the number of a cell, given as it is stored; undefined for what is no number. */
-export type ShowNumber = (stored: string) => string | undefined;
+type ShowNumber = (stored: string) => string | undefined;
 
 const DAY_SECONDS = 86_400;
 const DAY_MS = 86_400_000;

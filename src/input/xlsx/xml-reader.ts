@@ -16,7 +16,7 @@ const MAX_DEPTH = 50;
 /** Longest of the parts that have no rows and no texts. */
 const MAX_SMALL_BYTES = 16 * 1024 * 1024;
 
-export interface PartLimits {
+interface PartLimits {
   readonly shown: string;
   /** Most text between two tags, and longest tag. */
   readonly maxBytes: number;

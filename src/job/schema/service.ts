@@ -20,7 +20,7 @@ import { expected, rule } from './words.js';
 export const NO_BASE = 'http://127.0.0.1:0';
 
 /** A base address is https, or http to this machine only. */
-export function findBaseFault(text: string): string | undefined {
+function findBaseFault(text: string): string | undefined {
   if (!URL.canParse(text)) return 'expected an address such as https://sms.example.com';
   const url = new URL(text);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
@@ -32,7 +32,7 @@ export function findBaseFault(text: string): string | undefined {
 }
 
 /** Origin and path prefix, without a slash at the end; the address must be valid. */
-export function normalizeBase(text: string): string {
+function normalizeBase(text: string): string {
   const url = new URL(text);
   return trimEndOf(`${url.origin}${url.pathname}`, '/');
 }

@@ -273,7 +273,7 @@ function rangesUnderWay({ steps }: RunState): Map<number, RowRanges<'alone' | 'w
 }
 
 /** The end of a row, as far as it is kept per row. */
-export interface RowEnd {
+interface RowEnd {
   readonly status: RowVerdict['status'];
   /** '' for accepted rows: their many codes stay in the journal. */
   readonly code: string;

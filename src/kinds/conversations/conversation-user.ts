@@ -9,14 +9,14 @@ import { readField } from '../../normalize/contact.js';
 import { normalizeNumber } from '../../normalize/number/number.js';
 import type { ConversationRequest, ConversationUser } from '../../service/areas/gateway.js';
 
-export interface RowUser {
+interface RowUser {
   readonly user: ConversationUser;
   /** The country of the number, ISO alpha-2. */
   readonly country?: string | undefined;
 }
 
 /** Reads a part of a request from a row; where it has faults, it adds them, and gives undefined. */
-export type ReadRowPart<T> = (cells: ByteCells, faults: Rejection[]) => T | undefined;
+type ReadRowPart<T> = (cells: ByteCells, faults: Rejection[]) => T | undefined;
 
 export function addFault(faults: Rejection[], { field, code, reason }: Omit<Rejection, 'stage'>): undefined {
   faults.push({ stage: 'normalize', field, code, reason });

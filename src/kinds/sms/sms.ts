@@ -177,7 +177,7 @@ function readCounts(answer: SmsBatchAnswer, part: RequestPart): RowOutcomes {
 }
 
 /** The text of a template without variables, which the rows share; undefined where each has its own. Throws UserError 'bad-job' for an invalid template. */
-export function findSharedText({ template: { text, smartReplace } }: SmsStep): string | undefined {
+function findSharedText({ template: { text, smartReplace } }: SmsStep): string | undefined {
   const { constant } = parseTemplate(text);
   return constant === undefined ? undefined : replaceIn(constant, smartReplace).text;
 }
@@ -192,7 +192,7 @@ type CheckedText =
   | readonly [Rejection, ...Rejection[]];
 
 /** Rows → number, text, length. */
-export function bindSms(step: SmsStep, columns: Columns): DraftRow {
+function bindSms(step: SmsStep, columns: Columns): DraftRow {
   const { encoding, smartReplace = false } = step.template;
   const index = columns.find(step.destination, 'destination');
   const readNumber = bindNumber({ column: step.destination, index }, step.input, columns);

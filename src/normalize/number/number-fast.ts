@@ -12,7 +12,7 @@ export interface NumberDigits {
 }
 
 /** `refused`: digits and plain punctuation that are no number, as the library finds too. Undefined: ask the library. */
-export type FastNumber = NumberDigits | 'refused' | undefined;
+type FastNumber = NumberDigits | 'refused' | undefined;
 
 /** The common forms of numbers, and none that is reported as no number at all; all others are left to the library. */
 const PLAIN = /^\+?[\d ().\u00A0-]{5,40}$/;

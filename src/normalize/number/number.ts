@@ -3,7 +3,7 @@ import { explainRefusal } from './explain-number.js';
 import { type NumberDigits, readFast } from './number-fast.js';
 import { type AcceptedNumber, acceptByLibrary, type RefusedNumber, trimNumber } from './number-library.js';
 
-export type NumberResult = AcceptedNumber | RefusedNumber;
+type NumberResult = AcceptedNumber | RefusedNumber;
 
 /**
  * E.164 of a number as people write it, by libphonenumber-js (max metadata, the whole text or nothing). With a + the

@@ -107,7 +107,7 @@ async function openPlain(files: Files, path: string): Promise<PlannedFile | unde
   }
 }
 
-export async function openPacked(files: Files, path: string, bytes: number): Promise<PlannedFile | undefined> {
+async function openPacked(files: Files, path: string, bytes: number): Promise<PlannedFile | undefined> {
   if ((await files.stat(path)) === undefined) return undefined;
   return { ...openUnpacked(await files.openRead(path), path, bytes), path };
 }
@@ -173,7 +173,7 @@ const TAIL_BYTES = 8;
 /** Where nothing can be deflated, a member is hardly longer than the piece. */
 const MOST_MEMBER_BYTES = PIECE_BYTES + (1 << 10);
 
-export function packedFile(path: string): string {
+function packedFile(path: string): string {
   return `${path}.gz`;
 }
 
@@ -263,7 +263,7 @@ export interface PackedRun extends PlanAt {
  *   2. it is read back, and compared with the checksums of the plan
  *   3. the plain file is removed
  *
- * Where both are there, the plain one counts (planned-files.ts). Nothing depends on it: where it fails, the plan stays as it is, and it
+ * Where both are there, the plain one counts. Nothing depends on it: where it fails, the plan stays as it is, and it
  * never throws.
  */
 export async function packPlan(run: PackedRun): Promise<void> {

@@ -51,7 +51,7 @@ interface TakenFile {
   /** The kind of the step that takes it; `step`: its number. */
   readonly kind: string;
   readonly step: number;
-  /** The account of the step, as its requests name it (run-record.ts). */
+  /** The account of the step, as its requests name it (`accountOf`). */
   readonly account: string;
   /** SHA-256 of its bytes, unpacked. */
   readonly content: string;

@@ -70,7 +70,7 @@ export async function* readNamedRows(
 }
 
 /** A row that is one of another plan: the plan sends it, or left it out for now; one of a retry is its own, whatever became of it. */
-export interface RowOfOther extends NamedRow {
+interface RowOfOther extends NamedRow {
   readonly id: RowId;
   readonly step: PlannedStep;
 }

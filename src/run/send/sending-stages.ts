@@ -100,7 +100,7 @@ export class SendingStages {
 }
 
 /** `stage 1 is sent (23 rows accepted): a person decides on the rest` */
-export function describeStage({ number, verdict, why }: StageEntry): string {
+function describeStage({ number, verdict, why }: StageEntry): string {
   if (verdict === 'asked') return `the sample is sent (${why}): a person decides on the rest`;
   return `stage ${number} ${verdict === 'held' ? 'does not pass' : 'has passed'} (${why})`;
 }

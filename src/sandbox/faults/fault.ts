@@ -22,7 +22,7 @@ type NamedKind = (typeof KINDS)[Phase][number];
 
 const FAULT_KINDS: readonly NamedKind[] = Object.values(KINDS).flat();
 
-export const STATUS_KIND = /^status-([2-5]\d\d)$/;
+const STATUS_KIND = /^status-([2-5]\d\d)$/;
 
 const faultSchema = z.strictObject({
   kind: z.custom<NamedKind | `status-${number}`>(
@@ -58,7 +58,7 @@ const faultSchema = z.strictObject({
 
 /** A fault as it is written: everything but `kind` is optional. */
 export type FaultInput = z.input<typeof faultSchema>;
-export type SandboxFault = z.output<typeof faultSchema>;
+type SandboxFault = z.output<typeof faultSchema>;
 
 /** A fault of rows that strikes a request, with its own random numbers for that request. */
 export interface RowFault {

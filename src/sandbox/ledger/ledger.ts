@@ -211,7 +211,7 @@ export function expandPage(page: Page): LedgerEntry[] {
 }
 
 /** The rows as they were accepted; `headOf` adds what stands before each of them. */
-export function expandRows({ shared, columns, rows }: Page, headOf?: (place: number) => Fields): Fields[] {
+function expandRows({ shared, columns, rows }: Page, headOf?: (place: number) => Fields): Fields[] {
   return rows.map((row, place) => {
     const fields: Record<string, unknown> = { ...headOf?.(place), ...shared };
     for (const [index, column] of columns.entries()) fields[column] = row[index];
@@ -220,7 +220,7 @@ export function expandRows({ shared, columns, rows }: Page, headOf?: (place: num
 }
 
 /** Lines that are only ever appended to, in memory or in a file. Appends must not overlap; reads may. */
-export interface LineLog {
+interface LineLog {
   /** Appends a line, which ends with its line break. */
   append(line: Buffer): Promise<void>;
   /** Every whole line that was there when reading began, without its line break. */

@@ -8,7 +8,7 @@ import type { SmsRow } from './batch-schema.js';
 const RETRY_DELAYS_MS = [1_000, 10_000, 30_000, 90_000];
 
 /** How long a receipt, or what a person wrote, waits for its next attempt; undefined after the last. */
-export const repeatDelayMs = (attempt: number): number | undefined => RETRY_DELAYS_MS[attempt - 1];
+const repeatDelayMs = (attempt: number): number | undefined => RETRY_DELAYS_MS[attempt - 1];
 
 /** The sandbox's own price: the service's depends on country and operator. */
 const PRICE_PER_SMS = 0.01;

@@ -245,7 +245,7 @@ function readDestinations(body: unknown): readonly string[] {
 }
 
 /** What a text takes on the wire. */
-export interface TextMeasure {
+interface TextMeasure {
   readonly encoding: 'GSM7' | 'UCS2';
   /** Number of SMS: one of up to 160 septets or 70 UTF-16 units, else parts of up to 153 or 67. */
   readonly parts: number;

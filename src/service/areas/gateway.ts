@@ -80,7 +80,7 @@ export interface ConversationRequest {
   readonly history?: { readonly messages: readonly HistoryMessage[] };
 }
 
-export interface QueueAssignment {
+interface QueueAssignment {
   readonly type: typeof QUEUE_ASSIGNMENT;
   /** Id of the queue. */
   readonly id: string;
@@ -96,7 +96,7 @@ export interface ConversationUser {
 }
 
 /** The contract does not show the shapes of attachments and cards: they are posted as they are given. */
-export interface HistoryMessage {
+interface HistoryMessage {
   readonly authorType: 'user' | 'bot';
   readonly text?: string;
   readonly attachments?: readonly unknown[];

@@ -9,7 +9,7 @@ import { WORKER_FUNCTIONS } from './worker-functions.js';
  * The tables. `result` is text, so that what a worker wrote is what the leader reads, with whatever characters. A row in `life` stands for a life of the
  * server: the table is not logged, so that a crash, the promotion of a standby and a restored backup empty it.
  */
-export const TABLES = `
+const TABLES = `
 create table volley.meta (
   version integer not null,
   timeline text, -- of the server when this life began
