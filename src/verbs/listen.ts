@@ -13,8 +13,13 @@ import { describeCounts, logCounts } from '../listen/listen-counts.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
 import { takeOptOuts } from '../listen/opt-outs.js';
 import type { MetricsFlags } from '../observe/metrics-outlets.js';
-import { describeJoined, type JoinedTotals, ReceiptJoining } from '../settle/receipt-joining.js';
-import { type ReceivingRun, RunReceipts } from '../settle/run-receipts.js';
+import {
+  describeJoined,
+  type JoinedTotals,
+  ReceiptJoining,
+  type ReceivingRun,
+  RunReceipts,
+} from '../settle/run-receipts.js';
 import { type JoinEnd, joinReceipts } from '../settle/settle-receipts.js';
 import type { Files } from '../storage/files.js';
 import { acquireLock, readLockOwner } from '../storage/lock.js';

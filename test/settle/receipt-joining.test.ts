@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emptyBalance, type Summary } from '../../src/report/summary.js';
-import { describeJoined, ReceiptJoining } from '../../src/settle/receipt-joining.js';
+import { describeJoined, ReceiptJoining } from '../../src/settle/run-receipts.js';
 import type { JoinEnd } from '../../src/settle/settle-receipts.js';
 import { FakeClock } from '../run/fake-clock.js';
 

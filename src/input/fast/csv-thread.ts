@@ -5,8 +5,7 @@ import type { Input, RowStep } from '../../job/job.js';
 import { Columns } from '../../normalize/columns.js';
 import { CsvReader } from '../csv/csv-reader.js';
 import type { InputFile } from '../inputs.js';
-import type { ReadBlock } from '../record-reader.js';
-import { draftBlock } from './draft-block.js';
+import { draftBlock, type ReadBlock } from '../record-reader.js';
 
 /** What the thread is started with. */
 export interface CsvTask {

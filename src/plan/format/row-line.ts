@@ -2,8 +2,7 @@ import { ByteCells } from '../../domain/bytes/row-block.js';
 import { TextBuffer } from '../../domain/bytes/text-buffer.js';
 import type { UserError } from '../../domain/errors.js';
 import type { Cell, Rejection, Skip } from '../../domain/row.js';
-import { type DraftBlock, draftBlock, unpackCountry } from '../../input/fast/draft-block.js';
-import type { ReadBlock } from '../../input/record-reader.js';
+import { type DraftBlock, draftBlock, type ReadBlock, unpackCountry } from '../../input/record-reader.js';
 import type { DraftedRow, DraftRow, RowRefusal } from '../../kinds/step-kind.js';
 import { planDamaged } from './sealed-json.js';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ThreadedCsvReader } from '../../../dist/input/fast/threaded-csv.js';
 import { bindRows } from '../../../src/filter/bind-where.js';
-import { type DraftBlock, draftBlock } from '../../../src/input/fast/draft-block.js';
+import { type DraftBlock, draftBlock } from '../../../src/input/record-reader.js';
 import type { RowStep } from '../../../src/job/job.js';
 import { Columns } from '../../../src/normalize/columns.js';
 import { PLAN_FILE, requestsFile, rowsFile } from '../../../src/plan/format/plan-file.js';
