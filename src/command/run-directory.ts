@@ -65,21 +65,24 @@ export async function openNamedRun(context: Context, written: string, begun = tr
   return job !== undefined && isRetriedUnder(job, newest.plan) ? { ...newest, jobFile: written } : newest;
 }
 
-/** The path that an argument names, links followed; the plan id alone in place of the name of a run directory is that directory. */
+/**
+ * The path that an argument names, links followed. A run directory may be named by the plan id alone in place of its name, or by what shows
+ * that a directory is one.
+ */
 export async function findRunPath(written: string, files: Files): Promise<string> {
   const path = await followLinks(resolve(written));
   const [found, parent] = [await files.stat(path), await files.stat(dirname(path))];
+  if (found?.isDirectory === false && OWN_FILES.includes(basename(path))) return dirname(path);
   if (found !== undefined || parent?.isDirectory !== true) return path;
   return (await RunDirectories.read(files, dirname(path))).find(basename(path)) ?? path;
 }
 
+const OWN_FILES: readonly string[] = [PLAN_FILE, JOURNAL_FILE, RUN_FILE];
+
 /** Recognized by its plan, or by what remains of a run whose plan is gone. */
 async function isRunDirectory(path: string, files: Files): Promise<boolean> {
   const names = await files.list(path);
-  return names.some(
-    (name) =>
-      [PLAN_FILE, JOURNAL_FILE, RUN_FILE].includes(name) || /^\d+-.*\.(rows|requests)\.ndjson(\.gz)?$/.test(name),
-  );
+  return names.some((name) => OWN_FILES.includes(name) || /^\d+-.*\.(rows|requests)\.ndjson(\.gz)?$/.test(name));
 }
 
 /** The newest run of a job, tests aside, by when it began; by its file where it has not, which a copy without times makes anew. A pruned one is the last choice. */

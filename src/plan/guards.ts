@@ -13,8 +13,18 @@ import { type Plan, totalOf } from './format/plan-file.js';
 import type { InputReader } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
 
-/** Refuses a plan that violates a guard of the job, before anything is sent. Pure. */
+/** Refuses a plan that violates a guard of the job, before anything is sent. */
 export function checkGuards(plan: Pick<Plan, 'steps' | 'prices'>, guards: Guards): void {
+  const problems = findGuardFaults(plan, guards);
+  if (problems.length === 0) return;
+  throw new UserError('guard', 'Cannot send: the plan fails a guard of the job', {
+    hint: 'Nothing was sent.',
+    problems,
+  });
+}
+
+/** Finds which guards of a job a plan violates. Pure. */
+export function findGuardFaults(plan: Pick<Plan, 'steps' | 'prices'>, guards: Guards): Problem[] {
   const problems: Problem[] = [];
   const { maxRejectedPercent, maxMessages, maxSegments, maxCost } = guards;
   for (const { number, kind, counts, skips } of plan.steps) {
@@ -46,11 +56,7 @@ export function checkGuards(plan: Pick<Plan, 'steps' | 'prices'>, guards: Guards
     const message = `${formatMoney(cost, plan.prices.currency)} would be spent, expected at most maxCost ${maxCost}`;
     problems.push({ where: 'plan', message });
   }
-  if (problems.length === 0) return;
-  throw new UserError('guard', 'Cannot send: the plan fails a guard of the job', {
-    hint: 'Nothing was sent.',
-    problems,
-  });
+  return problems;
 }
 
 /** Whether nothing of a plan would be sent; a step without rows does one thing. */

@@ -76,7 +76,7 @@ export function listRemarks({ had, stages }: StepSummary): string[] {
 function describeStages({ rows, passed, waiting }: NonNullable<StepSummary['stages']>): string {
   const so =
     waiting === null ? `${format(passed)} passed` : `stage ${waiting.number} waits for a person: ${waiting.why}`;
-  return `Sent in ${countOf(rows.length, 'stage')} of ${rows.map((count) => format(count)).join(', ')} rows; ${so}.`;
+  return `Sent in ${countOf(rows.length, 'stage')}: ${rows.map(format).join(' + ')} rows; ${so}.`;
 }
 
 const MOST_RUNS = 2;

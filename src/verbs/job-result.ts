@@ -6,6 +6,7 @@ import { type NextStep, showPath } from '../command/screen.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import type { Job } from '../job/job.js';
 import { digestPlanOf, readPlan } from '../plan/format/plan-file.js';
+import { findGuardFaults } from '../plan/guards.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { readRegistry } from '../registry/open-registry.js';
 import { EXIT, worstExitCode } from '../report/exit-code.js';
@@ -113,6 +114,8 @@ export async function readNextOfPlan(
   const registry = await readRegistry(files, dirname(of));
   const { begun, abandoned } = registry.recordOf(waiting.id);
   if ((begun ?? abandoned) !== undefined) return undefined;
+  const [fault] = findGuardFaults(waiting, waiting.job.guards);
+  if (fault !== undefined) return { what: `change the job, and plan it again: ${fault.message}` };
   const lacks = await findLacking(files, { directory: of, plan: waiting }, registry);
   const waits = { path: showPath(screen, of), lacks, planSha256: await digestPlanOf(files, of) };
   return nextOfPlan(waiting, waits, { screen, ...(isTest ? { what: 'the plan', send: 'send the plan' } : {}) });

@@ -39,6 +39,15 @@ test('what plan advises while a sample waits for a person leads to the rest', as
   expect(await workspace.destinations()).toEqual(numbersOf(20));
 });
 
+test('a plan that a guard refuses is not advised to be sent', async () => {
+  const workspace = await aJobFor(people(2), { guards: { maxMessages: 1 } });
+  await workspace.volley('plan', 'job.yaml');
+
+  const next = nextIn(await read(workspace, 'status', 'job.yaml'));
+  expect(next).toContain('change the job, and plan it again: 2 messages would be sent');
+  expect(readCommands(next)).toEqual([]);
+});
+
 test('a plan of rows that are all held again says what makes it again, and calls it no other plan', async () => {
   const frequency = { max: 1, per: '7d' };
   const workspace = await aJobFor(people(2), { sameText: 'send' });

@@ -45,8 +45,9 @@ describe('a verb on a run takes a job file, and the directory of a job', async (
     expect(refused.error.message).toMatch(/\b10\b/);
   });
 
-  test('a run directory is that run, and so is its plan id beside it', async () => {
+  test('a run directory is that run, and so is its plan id beside it, and its plan.json', async () => {
     expect((await workspace.told('status', `out/sale/${first}`)).plan).toBe(first);
+    expect((await workspace.told('status', `${workspace.runOf(first)}/plan.json`)).plan).toBe(first);
     expect((await workspace.told('report', workspace.runOf(first))).plan).toBe(first);
   });
 

@@ -111,7 +111,7 @@ test('a stage that goes badly ends with 4, and nothing more leaves until a perso
   for (const flags of [[], ['--rest'], ['--yes']])
     expect(await refused(workspace, 'run', 'job.yaml', ...flags)).toMatchObject({ exitCode: 4, hint });
   const page = words(workspace.read(`${workspace.runOf(summary.plan)}/report.html`));
-  expect(page).toContain('Sent in 3 stages of 10, 20, 70 rows; stage 1 waits for a person');
+  expect(page).toContain('Sent in 3 stages: 10 + 20 + 70 rows; stage 1 waits for a person');
 
   // What it holds back is retried only once a person has let the run go.
   workspace.change();
