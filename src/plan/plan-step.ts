@@ -243,8 +243,10 @@ function planRow(row: DraftedRows, source: FileOfStep, planning: StepPlanning): 
   tally.addRefused(refusal, row, source);
   const isKept = refusal.kind === 'skipped' && isLeftOutCode(refusal.skip.code);
   if (isKept && from !== undefined) reimported?.noteTaken(from, row.ordinal);
-  // A retry has all of its rows from another plan, whatever becomes of them.
-  const isKnown = isKept || refusal.kind === 'rejected' || reimported === undefined;
+  // A retry has all of its rows from another plan, whatever becomes of them; what another plan has, or a later file, counts there.
+  const isElsewhere =
+    refusal.kind === 'skipped' && (refusal.skip.code === 'retried' || refusal.skip.code === 'read-again');
+  const isKnown = reimported === undefined || !isElsewhere;
   writer.addRefused({ file: index, line, row: number, from: isKnown ? from : undefined }, refusal, row);
 }
 

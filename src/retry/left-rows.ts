@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Cell } from '../domain/row.js';
 import { spreadCells } from '../plan/columns/bind-columns.js';
 import type { PlanAt } from '../plan/format/plan-file.js';
+import { isLeftOut } from '../plan/format/planned-files.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { createNaming } from '../plan/reimport/named-rows.js';
 import type { RowStanding } from '../report/rows.js';
@@ -70,8 +71,9 @@ async function placeReadAgain(files: Files, runs: readonly PlanAt[]): Promise<Ma
     const isFed = run.plan.steps.some(({ inputs }) => inputs.some(({ fedFrom }) => fedFrom !== undefined));
     if (run.plan.retryOf === undefined && !isFed) continue;
     for await (const batch of readNamed(files, run, [])) {
+      // One that is a duplicate, or on a list, is none of this run: another correction may send it.
       for (const { row, standing, name, at } of batch)
-        if (row.from !== undefined && places.get(name) !== '')
+        if (row.from !== undefined && places.get(name) !== '' && (row.state !== 'skipped' || isLeftOut(row)))
           places.set(name, standing.output === 'rejections' ? at : '');
     }
   }
