@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { addCounts, countOf, sumOf } from '../../domain/count-of.js';
 import { remember } from '../../domain/is-object.js';
 import { formatTime, stateTime } from '../../domain/stated-time.js';
@@ -107,8 +108,10 @@ export function mergeSummaries(
     for (const step of steps) remember(named, nameAmongKind(steps, step.number), () => []).push(step);
   const steps = [...named].map(([name, same], index) => {
     const [step] = same as [StepSummary];
+    const isOneTime = same.every(({ scheduled }) => isDeepStrictEqual(scheduled, step.scheduled));
     return {
       ...{ ...step, ...countOf(name, step), number: index + 1 },
+      scheduled: isOneTime ? step.scheduled : undefined,
       messages: sumOf(same.map(({ messages }) => messages)),
     };
   });
