@@ -18,6 +18,7 @@ import { readRegistry } from '../registry/open-registry.js';
 import type { CampaignReport } from '../registry/report-campaign.js';
 import { balanceOfRun } from '../report/run-rows.js';
 import { readSummary } from '../report/write-report.js';
+import { listWaiting, type WaitingPlan } from '../retry/claiming-plan.js';
 import { findWaitingStage } from '../run/send/sending-stages.js';
 import type { Files } from '../storage/files.js';
 import { readLockOwner } from '../storage/lock.js';
@@ -95,6 +96,18 @@ export async function listEarlier(files: Files, { directory, plan }: FoundRun, w
     found.unshift({ run, since: startedAt, accepted: balance.accepted });
   }
   return found;
+}
+
+/** Plans of a retry that were never sent, and that the check shows no more: the same retry makes them anew. */
+export async function listForgotten(
+  files: Files,
+  { directory }: FoundRun,
+  checked: Checked | undefined,
+): Promise<WaitingPlan[]> {
+  const jobDirectory = dirname(directory);
+  const directories = await RunDirectories.read(files, jobDirectory);
+  const waiting = await listWaiting(files, directories, await readRegistry(files, jobDirectory));
+  return waiting.filter(({ plan }) => plan.id !== checked?.plan.id);
 }
 
 /** Describes a run in a few words, for the list of campaigns. */

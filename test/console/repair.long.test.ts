@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TEST_CREDENTIALS } from '../../src/sandbox/admission.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
-import { destinationsIn, expectSaid, fieldOf, openAConsole, serviceOf, textOf } from './a-console.js';
+import { until } from '../e2e/command.js';
+import { AConsole, destinationsIn, expectSaid, fieldOf, openAConsole, serviceOf, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
 
@@ -44,6 +45,33 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     expect((await console.ask('/c/doubt/doubt')).to).toBe('/c/doubt/run');
     expect(await console.textAt('/c/doubt/run')).toContain('Every row is accounted for.');
     expect(await destinationsIn(sandbox)).toEqual(numbersOf(3));
+  });
+
+  test('of a process that died they are decided once Go on has found out which they are', async () => {
+    const own = new AConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey });
+    await own.startProcess();
+    await own.enter();
+    await own.aCampaign('died', people(3));
+    own.changeJob('died', (job) => job.replace('sandbox: true', serviceOf(sandbox)));
+    sandbox.setFaults([{ kind: 'stall', area: 'sms' }]);
+    const { plan } = await own.check('died');
+    await own.post('/c/died/send', { plan, count: '3' });
+    await until(() => [...sandbox.readRequests()].length > 0);
+    process.kill(JSON.parse(own.read('.console/died/apply.json')).pid, 'SIGKILL');
+    await own.ended('died');
+    const decide = async () => {
+      const { text } = await own.ask('/c/died/doubt');
+      await own.post('/c/died/doubt', { run: fieldOf({ text }, 'run'), assume: 'sent', count: '3' });
+      await own.until('/c/died/doubt');
+      return own.textAt('/c/died/doubt');
+    };
+    expect(await decide()).toContain('Press “Go on” on the page of the run first');
+    expect(await own.textAt('/c/died/run')).toContain('Going on writes it, and sends nothing. Go on');
+    await own.post('/c/died/go-on');
+    expect(textOf(await own.ended('died'))).not.toContain('Going on');
+    await decide();
+    expect(await own.textAt('/c/died/run')).toContain('Of 3 rows read, 3 were accepted. Every row is accounted for.');
+    await own.end();
   });
 
   test('those that are counted as not sent are planned, and sent once their number is typed', async () => {

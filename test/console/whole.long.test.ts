@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
+import { Client } from '../sandbox/sandbox-client.js';
 import { fieldOf, openAConsole, serviceOf, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
@@ -139,6 +140,27 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
     const whole = await console.textAt('/c/later/run');
     expect(whole).toContain('Plan the 3 that were not sent');
     expect(whole).toContain('Take back 1 message');
+
+    // They are planned as the campaign says now, also where such a plan was never sent.
+    const change = (message: string) => console.save('/c/later/message', { sender: 'LADEN', message });
+    const plan = async () => {
+      await console.post('/c/later/retry', { run: one, only: 'not-sent' });
+      return textOf(await console.checked('later'));
+    };
+    await change('Second, {{ name }}');
+    expect(await plan()).toContain('Second, P1');
+    await change('Third, {{ name }}');
+    const day = new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 10);
+    await console.save('/c/later/when', { when: 'at', day, time: '10:00', zone: 'UTC' });
+    expect(textOf(await console.check('later'))).toContain('All rows of this file are in a run already.');
+    expect(await console.textAt('/c/later/run')).toContain('Plan the 3 that were not sent');
+    expect(await plan()).toContain('Third, P1');
+    const end = await send('later', 3);
+    expect(end).toContain('Of 5 rows read, 4 were accepted');
+    // They leave at two times.
+    expect(end).not.toMatch(/messages are scheduled|Plan the/);
+    const texts = (await new Client(sandbox).entries('sms')).filter((each) => each.cancelledAt === null);
+    expect(texts.map((each) => each.text).sort()).toEqual(['Hi Eve, later!', 'Third, P1', 'Third, P2', 'Third, P3']);
     await sandbox.close();
   });
 

@@ -161,7 +161,10 @@ function listFaults(started: Started | undefined, { job }: CampaignFolder): Wron
   if (started?.printed === undefined || started.jobSha256 !== job?.sha256) return [];
   if (started.printed.state === 'nothing-new')
     return [
-      { message: 'All rows of this file were sent already.', hint: 'Choose another file to send to more people.' },
+      {
+        message: 'All rows of this file are in a run already.',
+        hint: 'The report, at Send, says what is left of them. To send to more people, choose another file.',
+      },
     ];
   if (started.printed.state === 'nothing-to-retry')
     return [{ message: 'None of these is left to send: another plan has them.' }];
@@ -210,7 +213,9 @@ function checkPage(
     body: html`<h1>Check</h1>${stale}<p class="lead">${lead}</p>${isBegun ? NOTHING : renderBefore(view, checked, before)}${night === undefined ? NOTHING : html`<p class="note"><b>It is night there now:</b> ${night}. Phones ring, and some countries forbid it. <a href="${view.at}/when">Choose another time</a>.</p>`}${send === NOTHING ? NOTHING : renderUnasked(unasked)}${cost}
 ${plan.steps.map((step) => renderStep(step, plan))}${send}${isStale ? NOTHING : html`<p>If the file, or a list, was changed since:</p>${start('Check again', html` class="quiet"`)}`}`,
     command:
-      plan.retryOf === undefined ? command : `volley retry ${quoteWord(plan.retryOf.run)} --only ${plan.retryOf.only}`,
+      plan.retryOf === undefined
+        ? command
+        : `volley retry ${quoteWord(plan.retryOf.run)} --only ${plan.retryOf.only} --job job.yaml`,
   });
 }
 

@@ -6,6 +6,7 @@ import { explainRows } from '../../report/account.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
 import type { Summary } from '../../report/summary.js';
 import { readSummary } from '../../report/write-report.js';
+import { jobFileOf } from '../campaign.js';
 import type { Printed } from '../commands.js';
 import { findHeldUntil, findRun } from '../reading.js';
 import { writePieces } from '../uploads.js';
@@ -79,7 +80,10 @@ export class RepairDesk extends Desk {
     const [only, id] = [fieldText(asked, 'only'), fieldText(asked, 'run')];
     const run = id === '' ? undefined : await findRun(asked.campaign, this.context, id);
     if (run === undefined || !RETRIED.includes(only)) return { to: `/c/${asked.name}/run` };
-    return this.start(asked, 'plan', { verb: 'retry', args: [run.directory, '--only', only] });
+    return this.start(asked, 'plan', {
+      verb: 'retry',
+      args: [run.directory, '--only', only, '--job', jobFileOf(asked.campaign)],
+    });
   }
 
   async showTakeBack(asked: CampaignRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {

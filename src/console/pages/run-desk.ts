@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { countOf, format } from '../../domain/count-of.js';
+import { countOf, format, sumOf } from '../../domain/count-of.js';
 import { formatZoned } from '../../domain/stated-time.js';
 import { countHad } from '../../plan/tally.js';
 import type { CampaignReport } from '../../registry/report-campaign.js';
@@ -9,8 +9,26 @@ import { renderCampaign } from '../../report/page/other-runs.js';
 import { renderFunnel, renderReasons } from '../../report/page/page-sections.js';
 import { chooseZone, describeRun } from '../../report/page/report-page.js';
 import { countNotSent, LET_GO, type Summary } from '../../report/summary.js';
-import { countWaiting, type EarlierRun, type FoundRun, findHeldUntil, findRun, listEarlier } from '../reading.js';
-import { askFor, type CampaignRequest, Desk, fieldText, isTyped, type JobRequest, viewOf } from './desk.js';
+import type { WaitingPlan } from '../../retry/claiming-plan.js';
+import {
+  countWaiting,
+  type EarlierRun,
+  type FoundRun,
+  findHeldUntil,
+  findRun,
+  listEarlier,
+  listForgotten,
+} from '../reading.js';
+import {
+  askFor,
+  type CampaignRequest,
+  Desk,
+  exceptUserError,
+  fieldText,
+  isTyped,
+  type JobRequest,
+  viewOf,
+} from './desk.js';
 import {
   type PageAnswer,
   refusedPage,
@@ -54,10 +72,12 @@ export class RunDesk extends Desk {
     const { summary } = shown;
     // While a process sends this is asked for each second: no more is read than it takes.
     if (shown.runner !== undefined || summary === undefined) return runPage(view, shown);
-    const waiting = countWaiting((await this.checked(asked.campaign)).checked);
+    const { checked } = await this.checked(asked.campaign);
+    const forgotten = (await listForgotten(this.files, run, checked).catch(exceptUserError)) ?? [];
+    const waiting = countWaiting(checked);
     const whole = await this.readWhole(asked.name, run);
     const earlier = await listEarlier(this.files, run, whole);
-    return endPage(view, { ...shown, summary, whole, waiting, earlier, isOne: id !== '' });
+    return endPage(view, { ...shown, summary, whole, waiting, earlier, forgotten, isOne: id !== '' });
   }
 
   /** One signal for each time that the lock was taken, after a look at who has it now. */
@@ -98,15 +118,16 @@ interface EndedRun extends FoundRun {
   /** Messages that are checked, and not sent. */
   readonly waiting: number;
   readonly earlier: readonly EarlierRun[];
+  readonly forgotten: readonly WaitingPlan[];
 }
 
 function endPage(view: View, run: EndedRun): PageAnswer {
-  const { rest, outputs, whole, isOne, waiting, earlier } = run;
+  const { rest, outputs, whole, isOne, earlier } = run;
   const shown = isOne ? undefined : whole;
   const { runs = [run], summary = run.summary } = shown ?? {};
   const { plan = run.plan } = runs[0] ?? {};
   const [first = '', ...others] = describeRun(summary, plan).map((each) => sayPlainly(each));
-  const isOpen = run.summary.state !== 'finished' && run.summary.balance.unprocessed > 0;
+  const isOpen = mayGoOn(run.summary);
   const title = rest?.isSample === true ? 'The sample is sent' : isOpen ? 'Stopped' : 'Report';
   const more = rest !== undefined || isOpen ? renderMore(view, run) : NOTHING;
   const at = (output: string) => html`${view.at}/out/${output}?run=${run.plan.id}`;
@@ -123,18 +144,19 @@ function endPage(view: View, run: EndedRun): PageAnswer {
   );
   return renderPage(view, {
     title,
-    body: html`<h1>${title}</h1>${isOne && whole ? html`<p>Of one run. <a href="${view.at}/run">The whole campaign</a></p>` : NOTHING}<p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, runs, { all: whole?.summary ?? run.summary, nowMs: run.nowMs, waiting })}
+    body: html`<h1>${title}</h1>${isOne && whole ? html`<p>Of one run. <a href="${view.at}/run">The whole campaign</a></p>` : NOTHING}<p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, runs, { ...run, all: whole?.summary ?? run.summary })}
 ${renderFunnel(summary)}${renderReasons(summary)}${list}${isOne || before.length === 0 ? NOTHING : html`<h2>Sent before, from other rows</h2>${renderItems(before)}`}
 <h2>Files</h2>${renderItems([page, ...(shown === undefined ? files : [html`The files of each run are on its page.`])])}`,
     command: `volley report job.yaml${shown === undefined ? '' : ' --campaign'}`,
   });
 }
 
-function renderMore(view: View, { plan, rest, balance: { unprocessed }, isFinished }: FoundRun): Html {
+function renderMore(view: View, { plan, rest, balance: { unprocessed } }: FoundRun): Html {
   const id = renderHidden('run', plan.id);
-  const left = isFinished
-    ? 'Its report is not written yet. Going on writes it, and sends nothing.'
-    : `${countOf(unprocessed, 'row')} not sent yet. Going on sends only ${unprocessed === 1 ? 'that' : 'those'}.`;
+  const left =
+    unprocessed === 0
+      ? 'Its report is not written yet. Going on writes it, and sends nothing.'
+      : `${countOf(unprocessed, 'row')} not sent yet. Going on sends only ${unprocessed === 1 ? 'that' : 'those'}.`;
   if (rest === undefined) return html`<p>${left}</p>${renderForm(view, 'go-on', html`${id}<button>Go on</button>`)}`;
   const { stage, why, count } = rest;
   const field = html`${id}${renderHidden('stage', stage)}${renderCount(view, `Type ${count} to send the rest`)}<button>Send the rest</button>`;
@@ -145,7 +167,7 @@ function renderMore(view: View, { plan, rest, balance: { unprocessed }, isFinish
 function renderLeft(
   view: View,
   runs: readonly (Pick<FoundRun, 'plan'> & { readonly summary: Summary })[],
-  { all, nowMs, waiting }: { all: Summary; nowMs: number; waiting: number },
+  { all, nowMs, waiting, forgotten }: Pick<EndedRun, 'nowMs' | 'waiting' | 'forgotten'> & { all: Summary },
 ): Html {
   const { rejected, inDoubt } = all.balance;
   const items = [
@@ -161,7 +183,11 @@ function renderLeft(
       const { accepted, unprocessed } = summary.balance;
       // Some may be in another plan since.
       const had = Math.min(countHadAlready(summary), countHadAlready(all));
-      const notSent = Math.min(countNotSent(summary, ...LET_GO), countNotSent(all, ...LET_GO));
+      const letGo = Math.min(countNotSent(summary, ...LET_GO), countNotSent(all, ...LET_GO));
+      const planned = forgotten.filter(
+        ({ plan: { retryOf } }) => retryOf?.run === plan.id && retryOf.only === 'not-sent',
+      );
+      const notSent = letGo + sumOf(planned.map(({ rows }) => rows));
       const isEarlier = plan.id !== runs.at(-1)?.plan.id;
       const retry = (only: string, button: string) => {
         const fields = html`${renderHidden('run', plan.id)}${renderHidden('only', only)}`;
@@ -169,8 +195,7 @@ function renderLeft(
       };
       return [
         isEarlier &&
-          summary.state !== 'finished' &&
-          unprocessed > 0 &&
+          mayGoOn(summary) &&
           html`<a href="${view.at}/run?run=${plan.id}">Send the rest of an earlier run</a>: ${countOf(unprocessed, 'row')} not sent yet.`,
         had > 0 &&
           html`${format(had)} had exactly this text already, and ${had === 1 ? 'was' : 'were'} left out. ${retry('had-it-already', `Plan ${had === 1 ? 'this one' : `these ${format(had)}`} all the same`)}`,
@@ -183,6 +208,11 @@ function renderLeft(
     }),
   ].filter((item) => item !== false);
   return items.length === 0 ? NOTHING : html`<h2>What is left</h2>${renderItems(items)}`;
+}
+
+/** Where its process died, requests are under way: none of them can be settled before the run is finished. */
+function mayGoOn({ state, balance }: Summary): boolean {
+  return state === 'unfinished' || (state !== 'finished' && balance.unprocessed > 0);
 }
 
 /** Rows whose recipients had the text: held or skipped by the plan, or right before they would have been sent. */

@@ -64,6 +64,7 @@ const SENTENCES: readonly (readonly [said: RegExp, means: string])[] = [
     'Save the file as CSV in UTF-8, or as a workbook of Excel, and choose it again.',
   ],
   [/^Name their country with country .* or another/, 'Choose their country at Columns, or another'],
+  [/^Finish the run first: the same command that began it/, 'Press “Go on” on the page of the run first'],
   [/^Name the column of the numbers in the job, or/, 'Choose at Columns the column of the numbers, or'],
   [/; under suppress a list may also state .*/, '.'],
   [/\bthe template\b/, 'the message'],
