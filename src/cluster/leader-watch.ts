@@ -52,7 +52,7 @@ export class ServiceJudge {
     this.#askedAtMs = nowMs;
     if (this.#idleMs < this.#idleForMs) return undefined;
     if (this.#why !== undefined) return `no worker reaches the service: ${this.#why}`;
-    const who = workers === 0 ? 'no worker is there' : `workers: ${workers}, whose logs say why`;
+    const who = workers === 0 ? 'no worker is there: start `volley work`' : `workers: ${workers}, whose logs say why`;
     return `nothing was sent for ${Math.round(this.#idleMs / 1000)} s; ${who}`;
   }
 }

@@ -160,7 +160,7 @@ interface PatientOptions {
   readonly giveUpAfterMs: number;
   /** Ends the waiting of calls that have no signal of their own. */
   readonly signal: AbortSignal;
-  /** Called for each call that is lost. `isNew`: the one before was not, or for another reason; `awayMs`: since the first one began. */
+  /** Called for each call that is lost. `isNew`: none was for this reason since a call was answered; `awayMs`: since the first one began. */
   readonly onLost: (why: string, isNew: boolean, awayMs: number) => void;
   readonly onBack: () => void;
 }
@@ -178,7 +178,7 @@ export type Repeat = <T>(call: () => Promise<T>, signal?: AbortSignal) => Promis
 function createPatience({ clock, random, giveUpAfterMs, signal, onLost, onBack }: PatientOptions): Repeat {
   /** The first call of those that are lost in a row: a process may have been stopped between the two, and has tried only since the second. */
   let lost: { readonly beganMs: number; readonly failedMs: number } | undefined;
-  let said: string | undefined;
+  const said = new Set<string>();
   /** Throws where the waiting is over. */
   const wait = async (
     error: StoreLost,
@@ -188,8 +188,8 @@ function createPatience({ clock, random, giveUpAfterMs, signal, onLost, onBack }
     if (until.aborted) throw error;
     const nowMs = clock.monotonicMs();
     lost ??= { beganMs: startMs, failedMs: nowMs };
-    onLost(error.message, said !== error.message, nowMs - lost.beganMs);
-    said = error.message;
+    onLost(error.message, !said.has(error.message), nowMs - lost.beganMs);
+    said.add(error.message);
     if (nowMs - lost.failedMs > giveUpAfterMs) throw error;
     await clock.sleep(pauseMs * (0.5 + random() / 2), until);
   };
@@ -200,7 +200,7 @@ function createPatience({ clock, random, giveUpAfterMs, signal, onLost, onBack }
         const result = await call();
         if (lost !== undefined) onBack();
         lost = undefined;
-        said = undefined;
+        said.clear();
         return result;
       } catch (error) {
         if (!(error instanceof StoreLost)) throw error;

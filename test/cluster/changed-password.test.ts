@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { grantStatements } from '../../src/cluster/postgres/schema/database-schema.js';
+import { initSchema } from '../../src/cluster/postgres/schema/database-schema.js';
 import { type Env, nodeEnv } from '../../src/command/env.js';
 import { createTransport } from '../../src/service/transport.js';
 import { aTerminal } from '../command/a-terminal.js';
@@ -13,7 +13,7 @@ import { openTestDatabase, startPostgres } from './postgres-server.js';
 
 const ROWS = 20;
 
-const REFUSED = 'refuses user or password; nothing is sent until it answers';
+const REFUSED = 'it refuses this process: password authentication failed';
 
 /** A run whose file has a wrong password at first, over a database whose password is changed, and whose connections end, after the first requests. */
 async function aRunWhosePasswordChanges() {
@@ -30,7 +30,7 @@ async function aRunWhosePasswordChanges() {
   };
   const tell = (password: string) => workspace.write('address', url.replace('postgres@', `worker:${password}@`));
   await owner.query('create role worker login');
-  await owner.query(grantStatements('worker'));
+  await initSchema(owner, 'worker');
   await owner.query('select pg_reload_conf()');
   await change('pass-1');
   tell('pass-0');

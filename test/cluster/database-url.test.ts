@@ -65,6 +65,7 @@ test.each([
   ['25006', StoreLost],
   ['40P01', StoreLost],
   ['53300', StoreLost],
+  ['55000', StoreLost],
   ['55P03', StoreLost],
   ['57P01', StoreLost],
   ['58030', StoreLost],
@@ -72,7 +73,9 @@ test.each([
   [undefined, StoreLost],
   ['VL001', LeadLost],
   ['28P01', UserError],
+  ['28000', UserError],
   ['3D000', UserError],
+  ['3F000', UserError],
   ['42501', UserError],
   ['SELF_SIGNED_CERT_IN_CHAIN', UserError],
   ['23505', InternalError],
@@ -86,8 +89,20 @@ test.each([
     if (kind === StoreLost)
       expect(explain({}).message).toMatch(/^Cannot reach the database d at h:1 as worker: [a-z]/i);
     if (code === '42501') expect(explain({})).toMatchObject({ hint: expect.stringContaining('init --role worker`') });
-    const meanwhile = kind === UserError && code !== '42501' ? StoreLost : kind;
+    const meanwhile = kind === UserError && !/^(42501|3F000)$/.test(code ?? '') ? StoreLost : kind;
     expect(explain({ wasReached: true })).toBeInstanceOf(meanwhile);
     expect(explain({ awaitsPassword: true })).toBeInstanceOf(code === '28P01' ? StoreLost : kind);
   },
 );
+
+test.each([
+  ['28000', 'no pg_hba.conf entry for host "h", user "worker", database "d", no encryption'],
+  ['28000', 'connection requires a valid client certificate'],
+  [undefined, 'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'],
+])('who is not let in reads why, in the words of the server: %s %s', (code, message) => {
+  const database = { name: 'd at h:1 as worker', user: 'worker', wasReached: false, awaitsPassword: true };
+  expect(explainFailure(Object.assign(new Error(message), { code }), database)).toMatchObject({
+    code: 'bad-credentials',
+    message: `Cannot use the database d at h:1 as worker: it refuses this process: ${message}`,
+  });
+});

@@ -53,7 +53,9 @@ test('a run of which nothing is sent, for whatever cause, ends after the same ti
 
   expect(await ended).toBe(75);
   const journal = workspace.read(`out/sale/${workspace.runs()[0]}/journal.ndjson`);
-  expect(journal).toMatch(/"reason":"unavailable","detail":"nothing was sent for 2\d s; no worker is there"/u);
+  expect(journal).toMatch(
+    /"reason":"unavailable","detail":"nothing was sent for 2\d s; no worker is there: start `volley work`"/u,
+  );
 });
 
 test('a worker that cannot reach the service gives back what it has claimed, and makes no other one wait', async () => {

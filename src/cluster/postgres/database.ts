@@ -138,7 +138,7 @@ const SQLSTATE = /^(?=\D*\d)[0-9A-Z]{5}$/;
  * SQLSTATEs, or classes of them, after which the same call may succeed: on another connection, after a restart or a promotion, or
  * when others have let go of what they hold.
  */
-const LOST = /^(08|25006|25P03|40001|40P01|53|55P03|57014|57P|58)/;
+const LOST = /^(08|25006|25P03|40001|40P01|53|55000|55P03|57014|57P|58)/;
 const LEAD_LOST = 'VL001';
 const WRONG_PASSWORD = '28P01';
 
@@ -154,10 +154,10 @@ interface Refusal {
 
 const REFUSED: readonly Refusal[] = [
   {
-    is: /^28/,
+    is: /^(28| SASL: .*client password)/, // the second one of `pg`, where the URL has none
     code: 'bad-credentials',
-    what: 'it refuses user or password',
-    hint: "Check the URL, and the server's pg_hba.conf.",
+    what: 'it refuses this process: MESSAGE',
+    hint: "Check user and password in the URL, and the server's pg_hba.conf.",
     mayPass: true,
   },
   {
@@ -174,9 +174,9 @@ const REFUSED: readonly Refusal[] = [
     hint: 'As the owner of the database, and of its schema `volley` if there is one, run `volley cluster init --role ROLE`.',
   },
   {
-    is: /^(42883|42703|42P01|42P13) /,
+    is: /^(3F000|42883|42703|42P01|42P13) /,
     code: 'bad-flag',
-    what: 'its schema `volley` is that of another build (CODE)',
+    what: 'its schema `volley` is missing, or that of another build (CODE)',
     hint:
       'Stop leaders and workers, and run `volley cluster init`. If it says the same: when no run is in the database, ' +
       '`drop schema volley cascade`, then init again.',
@@ -200,7 +200,7 @@ const REFUSED: readonly Refusal[] = [
     is: /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/,
     code: 'bad-credentials',
     what: 'its TLS certificate is not accepted (CODE)',
-    hint: 'Its certificate must be for the host in the URL; name its authority with `sslrootcert=/path/to/ca.crt`.',
+    hint: 'It must be valid now, and for the host in the URL; name its authority with `sslrootcert=/path/to/ca.crt`.',
     mayPass: true,
   },
 ];
@@ -224,7 +224,7 @@ export function explainFailure(error: unknown, { name, user, wasReached, awaitsP
   const refusal = REFUSED.find(({ is }) => is.test(`${code} ${message}`));
   if (refusal !== undefined) {
     const { mayPass = false } = refusal;
-    const what = refusal.what.replace('CODE', code);
+    const what = refusal.what.replace('CODE', code).replace('MESSAGE', () => message);
     if (wasReached ? mayPass : awaitsPassword && code === WRONG_PASSWORD) return lose(what);
     const hint = refusal.hint.replace('ROLE', user ?? 'ROLE');
     return new UserError(refusal.code, `Cannot use the database ${name}: ${what}`, { hint });
