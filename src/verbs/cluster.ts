@@ -1,5 +1,5 @@
 import { type Database, openDatabase, parseDatabaseUrl } from '../cluster/postgres/database.js';
-import { checkSchema, grantStatements, initSchema } from '../cluster/postgres/schema/database-schema.js';
+import { checkSchema, initSchema } from '../cluster/postgres/schema/database-schema.js';
 import { type ClusterStatus, dropNamedRun, readClusterStatus } from '../cluster/postgres/status-and-drop.js';
 import type { Context, Result } from '../command/context.js';
 import { readAddress } from '../command/open-service.js';
@@ -44,8 +44,7 @@ const init = defineBelow('init', 'Create the schema volley in a PostgreSQL datab
   run: ({ role, ...where }, context) =>
     withDatabase(where, context, async (database) => {
       if (role !== undefined) await assertRole(database, role);
-      const { from, to } = await initSchema(database);
-      if (role !== undefined) await database.query(grantStatements(role));
+      const { from, to } = await initSchema(database, role);
       const did =
         from === to ? `The schema is up to date: version ${to}.` : `The schema \`volley\` has version ${to} now.`;
       const granted = role === undefined ? '' : `Role ${role} may lead and work, and neither create nor drop.\n`;

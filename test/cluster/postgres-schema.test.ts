@@ -1,11 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
-import {
-  checkDurability,
-  grantStatements,
-  initSchema,
-  SCHEMA_VERSION,
-} from '../../src/cluster/postgres/schema/database-schema.js';
+import { checkDurability, initSchema, SCHEMA_VERSION } from '../../src/cluster/postgres/schema/database-schema.js';
 import { dropNamedRun } from '../../src/cluster/postgres/status-and-drop.js';
 import type { Store } from '../../src/cluster/store.js';
 import { askingFor } from './a-hand.js';
@@ -20,9 +15,12 @@ beforeEach(async () => {
   ({ name, url, database, connect } = await aDatabase({ hasSchema: false }));
 });
 
-test('the schema is created once, also by two at once', async () => {
-  const [one, other] = await Promise.all([initSchema(database), initSchema(database)]);
-  expect([one.to, other.to]).toEqual([SCHEMA_VERSION, SCHEMA_VERSION]);
+test('the schema is created once, also by several at once that let a role work', async () => {
+  await database.query(`create role "${name} worker" login`);
+  for (let round = 0; round < 3; round += 1) {
+    const made = await Promise.all(Array.from({ length: 4 }, () => initSchema(database, `${name} worker`)));
+    expect(made.map(({ to }) => to)).toEqual(Array(4).fill(SCHEMA_VERSION));
+  }
   expect(await initSchema(database)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION });
 });
 
@@ -51,7 +49,7 @@ test('functions of another build are replaced by init; until then a worker says 
   const other = {
     code: 'bad-flag',
     message: expect.stringMatching(
-      /^Cannot use the database test_\w+ at \S+ as postgres: its schema `volley` is that of another build \(42883\)$/,
+      /^Cannot use the database test_\w+ at \S+ as postgres: its schema `volley` is missing, or that of another build \(42883\)$/,
     ),
     hint: expect.stringContaining('run `volley cluster init`'),
   };
@@ -60,10 +58,28 @@ test('functions of another build are replaced by init; until then a worker says 
   expect(await beat()).toMatchObject({ isAlive: true });
 });
 
-test('a role with the grants leads and works, and can neither create nor drop', async () => {
+test('who owns an empty schema fills it, without the right to create one', async () => {
+  await database.query(`create role "${name} owner" login`);
+  await database.query(`create schema volley authorization "${name} owner"`);
+
+  await initSchema(openTestDatabase(url.replace('postgres@', `${encodeURIComponent(`${name} owner`)}@`)));
+  expect(await connect()).toBeDefined();
+});
+
+test('a role that may only read is refused before anything is sent', async () => {
   await initSchema(database);
-  await database.query(`create role "${name} worker" login`);
-  await database.query(grantStatements(`${name} worker`));
+  await database.query(`create role "${name} reader" login; grant usage on schema volley to "${name} reader"`);
+  await database.query(`grant select on all tables in schema volley to "${name} reader"`);
+
+  await expect(connectTo(url.replace('postgres@', `${encodeURIComponent(`${name} reader`)}@`))).rejects.toMatchObject({
+    code: 'bad-credentials',
+    hint: expect.stringContaining(`cluster init --role ${name} reader`),
+  });
+});
+
+test('a role with the grants leads and works, and can neither create nor drop', async () => {
+  await database.query(`create role "${name} worker" login; revoke connect on database ${name} from public`);
+  await initSchema(database, `${name} worker`);
   const limitedUrl = url.replace('postgres@', `${encodeURIComponent(`${name} worker`)}@`);
   const cluster = { connect: () => connectTo(limitedUrl) };
   const { store, lead } = await aRun(cluster, { parts: [aPart(1)] });
@@ -110,6 +126,7 @@ test('a database whose transactions are not read committed is refused: a lock wo
 });
 
 test.each(['fsync', 'full_page_writes'])('a server with %s off is refused', async (setting) => {
+  await initSchema(database);
   await set(setting, 'off');
   await expect(checkDurability(database)).rejects.toThrow(
     `Cannot use the database: its ${setting} is off, expected on`,

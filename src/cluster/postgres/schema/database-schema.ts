@@ -131,21 +131,19 @@ set local lock_timeout = '10s';
 select pg_advisory_xact_lock(hashtextextended('volley schema', 0));
 do $init$ begin
   if to_regclass('volley.meta') is null then
-    create schema volley;
+    if to_regnamespace('volley') is null then create schema volley; end if;
     ${TABLES}
     insert into volley.meta (version) values (${SCHEMA_VERSION});
   end if;
 end $init$;
 ${LIFE_FUNCTIONS}${LEADER_FUNCTIONS}${WORKER_FUNCTIONS}${LANE_FUNCTIONS}`;
 
-/** Creates the schema `volley`, or brings it up to date. Returns the versions before (0: there was none) and after. */
-export async function initSchema(
-  database: Pick<Database, 'query'>,
-): Promise<{ readonly from: number; readonly to: number }> {
+/** Creates the schema `volley`, or brings it up to date, also for a role. Returns the versions before (0: none) and after. */
+export async function initSchema(database: Database, role?: string): Promise<{ from: number; to: number }> {
   await checkServer(database);
   const from = await readVersion(database);
   if (from > SCHEMA_VERSION) throw otherSchema(from);
-  await database.query(INIT);
+  await database.query(`${INIT}${role === undefined ? '' : grantStatements(role)}`);
   return { from, to: SCHEMA_VERSION };
 }
 
@@ -165,7 +163,8 @@ const NEEDED = { fsync: 'on', full_page_writes: 'on', default_transaction_isolat
 export async function checkDurability(database: Database): Promise<readonly string[]> {
   const [settings] = await database.query(
     `select ${Object.keys(NEEDED).map((name) => `current_setting('${name}') as ${name}`)},
-       current_setting('synchronous_standby_names') = '' and exists (select from pg_stat_replication) as is_asynchronous`,
+       current_setting('synchronous_standby_names') = '' and exists (select from pg_stat_replication) as is_asynchronous
+       from volley.meta for key share`,
   );
   for (const [setting, needed] of Object.entries(NEEDED)) {
     if (settings?.[setting] === needed) continue;
@@ -183,9 +182,10 @@ export async function checkDurability(database: Database): Promise<readonly stri
 }
 
 /** What a role needs to lead and to work. It can neither create nor drop anything. */
-export function grantStatements(role: string): string {
+function grantStatements(role: string): string {
   const grantee = `"${role.replaceAll('"', '""')}"`;
-  return `grant usage on schema volley to ${grantee};
+  return `do $do$ begin execute format('grant connect on database %I to ', current_database()) || $to$${grantee}$to$; end $do$;
+grant usage on schema volley to ${grantee};
 grant select, insert, update, delete on all tables in schema volley to ${grantee};
 grant usage on all sequences in schema volley to ${grantee};
 grant execute on all functions in schema volley to ${grantee};
