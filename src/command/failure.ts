@@ -49,8 +49,7 @@ interface Judged {
 }
 
 function judge(error: unknown): Judged {
-  if (error instanceof UserError)
-    return { ...error, message: error.message, exitCode: exitCodeOfUserError(error.code) };
+  if (error instanceof UserError) return { ...error, message: error.message, exitCode: exitCodeOfUserError(error) };
   if (error instanceof ServiceError) {
     const { code, hint } = error;
     return { code, hint, message: `${error.message}${nameCode(error)}`, exitCode: EXIT_OF_SERVICE_ERROR[code] };
@@ -77,9 +76,9 @@ function judge(error: unknown): Judged {
 const AGAIN: ReadonlySet<string> = new Set<UserErrorCode>(['lock-held', 'interrupted', 'not-yet']);
 const STOPPED: ReadonlySet<string> = new Set<UserErrorCode>(['guard', 'plan-damaged', 'registry-mismatch']);
 
-function exitCodeOfUserError(code: UserErrorCode): number {
+function exitCodeOfUserError({ code, isInRun }: UserError): number {
   if (AGAIN.has(code)) return EXIT.again;
-  return STOPPED.has(code) ? EXIT.stopped : EXIT.notStarted;
+  return isInRun || STOPPED.has(code) ? EXIT.stopped : EXIT.notStarted;
 }
 
 const EXIT_OF_SERVICE_ERROR: Readonly<Record<ServiceErrorCode, number>> = {

@@ -87,6 +87,8 @@ export class UserError extends Error {
   readonly code: UserErrorCode;
   readonly hint: string | undefined;
   readonly problems: readonly Problem[];
+  /** It struck in a run that had begun. */
+  isInRun = false;
 
   constructor(
     code: UserErrorCode,

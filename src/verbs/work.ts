@@ -2,6 +2,7 @@ import { StoreLost, type WorkingRun } from '../cluster/store.js';
 import { digestJob } from '../cluster/work-on-run.js';
 import { type WorkerService, workForRuns } from '../cluster/worker.js';
 import type { Context, Result } from '../command/context.js';
+import { placeInRun } from '../command/disk-error.js';
 import { describeStop } from '../command/failure.js';
 import { type OpenCluster, openCluster } from '../command/open-cluster.js';
 import { type OpenService, openService } from '../command/open-service.js';
@@ -118,6 +119,7 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
         stop,
       );
       const end = await working.catch((error: unknown) => {
+        if (run !== undefined) placeInRun(error);
         if (!(error instanceof StoreLost)) throw error;
         return { reason: 'unavailable', detail: error.message } as const;
       });

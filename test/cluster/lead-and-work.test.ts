@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { describeFailure } from '../../src/command/failure.js';
+import { UserError } from '../../src/domain/errors.js';
 import { OPT_OUT_HEADER } from '../../src/domain/person.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
@@ -30,6 +32,24 @@ test('a worker that gets SIGTERM leaves its requests to the others; a leader tak
     stop();
     expect([0, 75]).toContain(await ended);
   }
+});
+
+test('a database that refuses leader and worker in the middle of a run stops both with 4: the run has begun', async () => {
+  const workspace = await aJobOf(300, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS });
+  const { run, work } = aClusterInMemory(workspace);
+  let isRefused = false;
+  const breakCall: BreakCall = () => {
+    if (isRefused) throw new UserError('bad-credentials', 'the role may not do this');
+    return undefined;
+  };
+  const ended = [run(breakCall), work(breakCall).ended].map((end) => end.catch(describeFailure));
+  await untilSent(workspace, 50);
+  isRefused = true;
+
+  for (const end of ended) expect(await end).toMatchObject({ state: 'stopped', exitCode: 4 });
+  expect(
+    await run((method) => (method === 'lead' ? breakCall(method) : undefined)).catch(describeFailure),
+  ).toMatchObject({ exitCode: 4 });
 });
 
 test('a worker that lacks a secret of its job ends with 2 before there is a run', async () => {
