@@ -5,10 +5,11 @@ import { isRowStep, type Job, type Step } from '../job/job.js';
 import { fixDates, listChangedKeys, matchSteps } from '../job/resolve-job.js';
 import { totalOf } from '../plan/format/plan-file.js';
 import type { LeftOut, RestStep } from '../plan/inputs/select-inputs.js';
+import { countHeld } from '../plan/tally.js';
 import type { PastRun } from '../registry/read-runs.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import { readWaiting } from '../registry/waiting-messages.js';
-import { countNotSent, countUnsent, nameUnsent } from '../report/summary.js';
+import { countNotSent, countUnsent, nameUnsent, type Summary } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
 import { lineOf } from '../retry/claiming-plan.js';
 import { isRetriedUnder } from '../run/resume.js';
@@ -91,9 +92,18 @@ async function findRest(
     return { next: 'cancelled', said: `${what} on ${formatTime({ at: summary.takenBackAt })}` };
   }
   const rows = countUnsent(summary);
-  if (rows === 0) return undefined;
+  if (rows === 0) return findHeld(summary, name);
   const said = `${countOf(rows, 'row')} of ${name} ${rows === 1 ? 'was' : 'were'} not sent`;
   return { next: nameUnsent(summary), said: isAbandoned ? `${said}, as it was abandoned` : said };
+}
+
+/** Rows that wait for a person, where a run sent nothing else. */
+function findHeld(summary: Summary, name: string): { next: RestStep; said: string } | undefined {
+  const { had, noZone } = countHeld(summary);
+  const rows = had + noZone;
+  if (rows === 0 || summary.balance.accepted > 0) return undefined;
+  const said = `${countOf(rows, 'row')} of ${name} ${rows === 1 ? 'is' : 'are'} held, and none was sent`;
+  return { next: had > 0 ? 'had-it-already' : 'no-time-zone', said };
 }
 
 /**

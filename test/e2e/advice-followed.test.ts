@@ -97,6 +97,10 @@ test('rows that are held are said before rows that are rejected, which stay in t
   workspace.write('people.csv', `${people(2)}Bob,x1\n`);
   await workspace.run();
 
+  const idle = await read(workspace, 'run', 'job.yaml');
+  expect(idle).toContain('2 rows of it are held, and none was sent');
+  expect(readCommands(nextIn(idle))[0]).toEqual(expect.arrayContaining(['retry', '--only', 'had-it-already']));
+
   let account = await read(workspace, 'report', 'job.yaml');
   for (const verb of ['retry', 'apply']) {
     const [, , ...command] = readCommands(nextIn(account))[0] ?? [];

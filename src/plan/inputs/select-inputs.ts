@@ -49,10 +49,19 @@ export interface LeftOut {
 }
 
 /**
- * `cancelled`, `filtered`, `not-sent` and `unprocessed` are rows to retry, `apply` a plan of them, `resume` a run that is not at its end, `cancel` one
+ * `cancelled`, `filtered`, `had-it-already`, `no-time-zone`, `not-sent` and `unprocessed` are rows to retry, `apply` a plan of them, `resume` a run that is not at its end, `cancel` one
  * whose messages wait at the service.
  */
-export type RestStep = 'cancel' | 'cancelled' | 'filtered' | 'not-sent' | 'unprocessed' | 'apply' | 'resume';
+export type RestStep =
+  | 'cancel'
+  | 'cancelled'
+  | 'filtered'
+  | 'had-it-already'
+  | 'no-time-zone'
+  | 'not-sent'
+  | 'unprocessed'
+  | 'apply'
+  | 'resume';
 
 /** The run of this job that already took a file with this content for a step of this kind, if there is one: at the time of the plan, or at any. */
 export type FindTaken = (kind: string, sha256: string, isOfAnyTime?: boolean) => string | undefined;
