@@ -89,6 +89,21 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     expect(await destinationsIn(sandbox)).toEqual(numbersOf(3));
   });
 
+  test('what a run that stopped has not sent is planned anew, as the campaign says now', async () => {
+    await console.aCampaign('typo', people(10));
+    await console.save('/c/typo/when', { when: 'now', sample: '20' });
+    await console.check('typo');
+    const sample = await console.send('typo', 2);
+    expect(textOf(sample)).toMatch(/Type 8 to send the rest .* Plan the rest anew/);
+    await console.save('/c/typo/message', { sender: 'LADEN', message: 'Corrected, {{ name }}' });
+    await console.post('/c/typo/retry', { run: fieldOf(sample, 'run'), only: 'unprocessed' });
+    expect(textOf(await console.checked('typo'))).toMatch(/8 people .*Corrected, P\d/);
+    const end = textOf(await console.send('typo', 8));
+    expect(end).toContain('Of 10 rows read, 10 were accepted. The run was abandoned');
+    expect(end).not.toContain('What is left');
+    expect(console.sent('typo')).toEqual(numbersOf(10));
+  });
+
   test('who had the text is left out, and gets it again only by a plan whose number is typed', async () => {
     await console.aCampaign('again', people(3));
     await console.check('again');

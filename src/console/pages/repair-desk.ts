@@ -23,7 +23,7 @@ import {
 } from './layout.js';
 import { type View, type Wrong, wrongOf } from './wrong.js';
 
-const RETRIED: readonly string[] = ['not-sent', 'had-it-already'];
+const RETRIED: readonly string[] = ['not-sent', 'had-it-already', 'unprocessed'];
 
 /** What is left to decide of a run that is over: rows in doubt, rows for another plan, messages that the service still holds. */
 export class RepairDesk extends Desk {
@@ -80,6 +80,8 @@ export class RepairDesk extends Desk {
     const [only, id] = [fieldText(asked, 'only'), fieldText(asked, 'run')];
     const run = id === '' ? undefined : await findRun(asked.campaign, this.context, id);
     if (run === undefined || !RETRIED.includes(only)) return { to: `/c/${asked.name}/run` };
+    // Why it may not be let go, the retry says.
+    if (only === 'unprocessed') await this.run(asked, 'abandon', run.directory);
     return this.start(asked, 'plan', {
       verb: 'retry',
       args: [run.directory, '--only', only, '--job', jobFileOf(asked.campaign)],

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { countOf, format, sumOf } from '../../domain/count-of.js';
+import { countOf, format } from '../../domain/count-of.js';
 import { formatZoned } from '../../domain/stated-time.js';
+import type { Plan } from '../../plan/format/plan-file.js';
 import { countHad } from '../../plan/tally.js';
 import type { CampaignReport } from '../../registry/report-campaign.js';
 import { EXIT } from '../../report/exit-code.js';
@@ -157,10 +158,20 @@ function renderMore(view: View, { plan, rest, balance: { unprocessed } }: FoundR
     unprocessed === 0
       ? 'Its report is not written yet. Going on writes it, and sends nothing.'
       : `${countOf(unprocessed, 'row')} not sent yet. Going on sends only ${unprocessed === 1 ? 'that' : 'those'}.`;
-  if (rest === undefined) return html`<p>${left}</p>${renderForm(view, 'go-on', html`${id}<button>Go on</button>`)}`;
+  const anew =
+    unprocessed === 0
+      ? NOTHING
+      : html`<p>Or let this run go, and plan what it has not sent as the campaign says now:</p>${renderRetry(view, plan, 'unprocessed', 'Plan the rest anew')}`;
+  if (rest === undefined)
+    return html`<p>${left}</p>${renderForm(view, 'go-on', html`${id}<button>Go on</button>`)}${anew}`;
   const { stage, why, count } = rest;
   const field = html`${id}${renderHidden('stage', stage)}${renderCount(view, `Type ${count} to send the rest`)}<button>Send the rest</button>`;
-  return html`<p class="note">${why}.</p><p>The rest waits for you: look at how it went, then send it, or leave it.</p>${renderForm(view, 'go-on', field)}`;
+  return html`<p class="note">${why}.</p><p>The rest waits for you: look at how it went, then send it, or leave it.</p>${renderForm(view, 'go-on', field)}${anew}`;
+}
+
+function renderRetry(view: View, { id }: Plan, only: string, button: string): Html {
+  const fields = html`${renderHidden('run', id)}${renderHidden('only', only)}`;
+  return renderForm(view, 'retry', html`${fields}<button class="quiet">${button}</button>`);
 }
 
 /** What is left to decide of runs that are over, for their report. `all`: of all runs of the campaign, where each row counts once. */
@@ -184,15 +195,11 @@ function renderLeft(
       // Some may be in another plan since.
       const had = Math.min(countHadAlready(summary), countHadAlready(all));
       const letGo = Math.min(countNotSent(summary, ...LET_GO), countNotSent(all, ...LET_GO));
-      const planned = forgotten.filter(
-        ({ plan: { retryOf } }) => retryOf?.run === plan.id && retryOf.only === 'not-sent',
+      const planned = forgotten.flatMap(({ plan: { retryOf }, rows }) =>
+        retryOf?.run === plan.id && retryOf.only !== 'had-it-already' ? [[retryOf.only, rows] as const] : [],
       );
-      const notSent = letGo + sumOf(planned.map(({ rows }) => rows));
       const isEarlier = plan.id !== runs.at(-1)?.plan.id;
-      const retry = (only: string, button: string) => {
-        const fields = html`${renderHidden('run', plan.id)}${renderHidden('only', only)}`;
-        return renderForm(view, 'retry', html`${fields}<button class="quiet">${button}</button>`);
-      };
+      const retry = (only: string, button: string) => renderRetry(view, plan, only, button);
       return [
         isEarlier &&
           mayGoOn(summary) &&
@@ -202,8 +209,10 @@ function renderLeft(
         until !== undefined &&
           accepted > 0 &&
           html`<a href="${view.at}/take-back?run=${plan.id}">Take back ${countOf(accepted, 'message')}</a>: the service holds ${accepted === 1 ? 'it' : 'them'} until ${until}.`,
-        notSent > 0 &&
-          retry('not-sent', `Plan the ${notSent === 1 ? 'one that was' : `${format(notSent)} that were`} not sent`),
+        ...[['not-sent', letGo] as const, ...planned].map(
+          ([only, rows]) =>
+            rows > 0 && retry(only, `Plan the ${rows === 1 ? 'one that was' : `${format(rows)} that were`} not sent`),
+        ),
       ];
     }),
   ].filter((item) => item !== false);
