@@ -37,7 +37,8 @@ async function bundle() {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const constants = { VOLLEY_VERSION: version, VOLLEY_REVISION: await readRevision() };
   const define = Object.fromEntries(Object.entries(constants).map(([name, value]) => [name, JSON.stringify(value)]));
-  const build = await rolldown({ ...config, cwd: root, transform: { define } });
+  // Node 20 does not know `await using`.
+  const build = await rolldown({ ...config, cwd: root, transform: { define, target: 'es2023' } });
   // Not minified: that gains 2 % of a start, and errors tell where they were thrown.
   await build.write({ dir: stage, chunkFileNames: `${CHUNKS}/[name].js`, entryFileNames });
   await build.close();

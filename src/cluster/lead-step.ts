@@ -1,3 +1,4 @@
+import { closing } from '../domain/closing.js';
 import type { JournalEntry, RequestKey } from '../journal/entry-format.js';
 import { halvesOf, keyOf, type OpenRequest } from '../journal/replay.js';
 import { provisionStep } from '../run/send/provision-step.js';
@@ -47,21 +48,17 @@ export async function leadStep(context: StepContext, lead: Lead): Promise<void> 
   const { deps, directory, kind, planned, progress, step } = context;
   const provisionedIds = await provisionStep(context);
   if (provisionedIds === undefined) return;
-  const reader = await RequestReader.open(deps.files, directory, planned, progress);
+  await using reader = closing(await RequestReader.open(deps.files, directory, planned, progress));
   const onLost: OnLost = kind.isRepeatable(step) ? 'again' : kind.outcomeQuery === undefined ? 'in-doubt' : 'query';
-  try {
-    const { store, key } = lead;
-    const open = () => store.openStep(key, { step: planned.number, provisionedIds, onLost });
-    // Commits are lost from the end: a life of the server that knows this leader has what was handed over before.
-    const seen = await store.readServer();
-    const leader = new StepLeader(context, lead, { reader, open, seen });
-    await leader.handOverInFlight();
-    await leader.recall();
-    await open();
-    await leader.run();
-  } finally {
-    await reader.close();
-  }
+  const { store, key } = lead;
+  const open = () => store.openStep(key, { step: planned.number, provisionedIds, onLost });
+  // Commits are lost from the end: a life of the server that knows this leader has what was handed over before.
+  const seen = await store.readServer();
+  const leader = new StepLeader(context, lead, { reader, open, seen });
+  await leader.handOverInFlight();
+  await leader.recall();
+  await open();
+  await leader.run();
 }
 
 class StepLeader {

@@ -11,7 +11,7 @@ import type { Registry } from '../registry/registry.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import type { Summary } from '../report/summary.js';
-import { checkNames } from '../report/text-checks.js';
+import { checkNames } from '../report/write-from-growing.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import { LEASE_MS, OwnerWatch } from '../storage/lock-file.js';

@@ -13,7 +13,7 @@ import { describeExpected } from '../plan/reasons.js';
 import { findRefusal } from '../plan/reimport/reimported-rows.js';
 import { findRelated } from '../registry/report-campaign.js';
 import { createLineFormat, type OutputForm } from '../report/output-format.js';
-import { outputCells, outputColumns } from '../report/rows.js';
+import { outputCells, outputColumns } from '../report/outputs.js';
 import { listOthers, type RejectedRow, readLeft } from '../retry/left-rows.js';
 import type { Files } from '../storage/files.js';
 import { splitPieces } from '../storage/split-lines.js';

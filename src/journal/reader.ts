@@ -1,3 +1,4 @@
+import { closing } from '../domain/closing.js';
 import { InternalError } from '../domain/errors.js';
 import type { RowOutcomes } from '../domain/row.js';
 import type { Files, ReadFile } from '../storage/files.js';
@@ -32,12 +33,8 @@ export function readJournal(files: Files, path: string, visit: (line: PlacedLine
 /** Reads the lines that `readJournal` visits, in pieces, for callers that wait between them. */
 export async function* readInPieces(files: Files, path: string): AsyncGenerator<PlacedLine[], JournalEnd> {
   if ((await files.stat(path)) === undefined) return NO_JOURNAL;
-  const file = await files.openRead(path);
-  try {
-    return yield* walkJournal(file, path, NO_JOURNAL, await listRunners(file, NO_JOURNAL));
-  } finally {
-    await file.close();
-  }
+  await using file = closing(await files.openRead(path));
+  return yield* walkJournal(file, path, NO_JOURNAL, await listRunners(file, NO_JOURNAL));
 }
 
 export async function visitLines(

@@ -1,3 +1,4 @@
+import { closing } from '../domain/closing.js';
 import type { Files, ReadFile } from '../storage/files.js';
 import { searchLines } from '../storage/split-lines.js';
 import { decodeLine, SNAPSHOT_MARK } from './entry-format.js';
@@ -14,20 +15,16 @@ const SEARCHED_BYTES = 4 * SNAPSHOT_EVERY_BYTES;
  */
 export async function readRunState(files: Files, path: string): Promise<{ state: RunState; end: JournalEnd }> {
   if ((await files.stat(path)) === undefined) return { state: new RunState(), end: NO_JOURNAL };
-  const file = await files.openRead(path);
-  try {
-    const snapshots = await listSnapshots(file);
-    for (;;) {
-      const { start, snapshot } = snapshots.pop() ?? { start: NO_JOURNAL, snapshot: undefined };
-      const runners = await listRunners(file, start);
-      // Its writer had lost the lock, and its successor did not read it.
-      if (runners.some(({ firstSeq }) => firstSeq <= start.lastSeq)) continue;
-      const state = snapshot === undefined ? new RunState() : RunState.restore(snapshot);
-      const end = await visitLines(walkJournal(file, path, start, runners), ({ entry }) => state.apply(entry));
-      return { state, end };
-    }
-  } finally {
-    await file.close();
+  await using file = closing(await files.openRead(path));
+  const snapshots = await listSnapshots(file);
+  for (;;) {
+    const { start, snapshot } = snapshots.pop() ?? { start: NO_JOURNAL, snapshot: undefined };
+    const runners = await listRunners(file, start);
+    // Its writer had lost the lock, and its successor did not read it.
+    if (runners.some(({ firstSeq }) => firstSeq <= start.lastSeq)) continue;
+    const state = snapshot === undefined ? new RunState() : RunState.restore(snapshot);
+    const end = await visitLines(walkJournal(file, path, start, runners), ({ entry }) => state.apply(entry));
+    return { state, end };
   }
 }
 

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, type DecipherGCM, randomBytes } from 'node:crypto';
+import { closing } from '../domain/closing.js';
 import { InternalError } from '../domain/errors.js';
 import { personOf } from '../domain/person.js';
 import type { SeenText } from '../kinds/sms/sms-texts.js';
@@ -127,12 +128,8 @@ function authenticate(head: string, key: Buffer): string {
 
 /** The head of a file; undefined where it is not what was written under the key. */
 export async function readPeopleHead(files: Files, path: string, key: Buffer): Promise<PeopleHead | undefined> {
-  const file = await files.openRead(path);
-  try {
-    return (await readHead(file, key))?.head;
-  } finally {
-    await file.close();
-  }
+  await using file = closing(await files.openRead(path));
+  return (await readHead(file, key))?.head;
 }
 
 /**
@@ -160,20 +157,16 @@ async function readRecords(
   key: Buffer,
   take: (bytes: Buffer) => Promise<void> | void,
 ): Promise<boolean> {
-  const file = await files.openRead(path);
-  try {
-    const found = await readHead(file, key);
-    if (found === undefined) return false;
-    const { head, line, nonce } = found;
-    const end = line.length + head.records * RECORD_BYTES;
-    if (file.bytes !== end + TAG_BYTES) return false;
-    const decipher = createDecipheriv(CIPHER, key, nonce).setAAD(line);
-    for (let at = line.length; at < end; at += CHUNK_BYTES)
-      await take(decipher.update(await file.read(at, Math.min(CHUNK_BYTES, end - at))));
-    return isAuthentic(decipher, await file.read(end, TAG_BYTES));
-  } finally {
-    await file.close();
-  }
+  await using file = closing(await files.openRead(path));
+  const found = await readHead(file, key);
+  if (found === undefined) return false;
+  const { head, line, nonce } = found;
+  const end = line.length + head.records * RECORD_BYTES;
+  if (file.bytes !== end + TAG_BYTES) return false;
+  const decipher = createDecipheriv(CIPHER, key, nonce).setAAD(line);
+  for (let at = line.length; at < end; at += CHUNK_BYTES)
+    await take(decipher.update(await file.read(at, Math.min(CHUNK_BYTES, end - at))));
+  return isAuthentic(decipher, await file.read(end, TAG_BYTES));
 }
 
 function isAuthentic(decipher: DecipherGCM, tag: Buffer): boolean {

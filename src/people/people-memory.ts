@@ -13,8 +13,7 @@ import { JOURNAL_FILE, type PlanAt, type PlannedStep, totalOf } from '../plan/fo
 import { readRequests } from '../plan/format/planned-files.js';
 import { accountOfKind } from '../plan/format/run-record.js';
 import { readRunRows } from '../report/run-rows.js';
-import { type Files, syncFile } from '../storage/files.js';
-import { removeLeftovers } from '../storage/leftovers.js';
+import { type Files, removeLeftovers, syncFile } from '../storage/files.js';
 import {
   encodePeople,
   type Fill,

@@ -5,7 +5,7 @@ import type { InputFile } from '../input/inputs.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { planIdInstead } from '../kinds/ids.js';
 import type { Files } from '../storage/files.js';
-import { removeLeftovers } from '../storage/leftovers.js';
+import { removeLeftovers } from '../storage/files.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './format/plan-file.js';
 import { keepDraft, type RunDirectories, replaceDraft } from './format/run-directories.js';
 import { writeRunFile } from './format/run-record.js';

@@ -6,7 +6,7 @@ import { BLOCK_ROWS, type ReadBlock, type RecordReader } from '../input/record-r
 import { isRowStep, type Job, type SmsStep, type Step } from '../job/job.js';
 import { planIdOf } from '../kinds/ids.js';
 import { maskNumber } from '../normalize/mask.js';
-import { removeLeftovers } from '../storage/leftovers.js';
+import { removeLeftovers } from '../storage/files.js';
 import type { PlannedInput, PlannedStep, TestOf } from './format/plan-file.js';
 import type { RowLine } from './format/row-line.js';
 import { accountOf } from './format/run-record.js';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { closing } from '../domain/closing.js';
 import { countOf, sumOf } from '../domain/count-of.js';
 import { InternalError, UserError } from '../domain/errors.js';
 import { readPublicKey } from '../job/schema/approvers.js';
@@ -13,7 +14,7 @@ import { readRegistry } from '../registry/open-registry.js';
 import { type Html, html, MOST_ROWS, NOTHING, renderSection, renderTable } from '../report/page/html.js';
 import { describeRun, formatPage } from '../report/page/report-page.js';
 import type { Summary } from '../report/summary.js';
-import { writeFromGrowing } from '../report/text-checks.js';
+import { writeFromGrowing } from '../report/write-from-growing.js';
 import type { Files } from '../storage/files.js';
 import { readWholeLines } from '../storage/split-lines.js';
 import {
@@ -137,18 +138,14 @@ async function digestFile(
   salt = '',
 ): Promise<{ bytes: number; sha256: string } | undefined> {
   if ((await files.stat(path)) === undefined) return undefined;
-  const file = await files.openRead(path);
+  await using file = closing(await files.openRead(path));
   const digest = createHash('sha256').update(salt);
   let bytes = 0;
-  try {
-    for await (const piece of readWholeLines(file)) {
-      digest.update(piece);
-      bytes += piece.length;
-    }
-    return { bytes, sha256: digest.digest('hex') };
-  } finally {
-    await file.close();
+  for await (const piece of readWholeLines(file)) {
+    digest.update(piece);
+    bytes += piece.length;
   }
+  return { bytes, sha256: digest.digest('hex') };
 }
 
 // Invariant: a proof says of the rows what the outputs say.

@@ -8,7 +8,7 @@ import { listFilesOf } from '../registry/job-rows.js';
 import { isReported, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import { readWaiting } from '../registry/waiting-messages.js';
-import { LISTED_OUTPUTS } from '../report/rows.js';
+import { LISTED_OUTPUTS } from '../report/outputs.js';
 import { CAMPAIGN_PAGE, PAGE_FILE, readSummary, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { closing } from '../domain/closing.js';
 import { sumOf } from '../domain/count-of.js';
 import { isRowStep } from '../job/job.js';
 import {
@@ -63,22 +64,20 @@ export async function extendRun(
   await lock.assertHeld();
   await withdrawSummary(deps.files, directory);
   await lock.assertHeld();
-  const writer = await continueJournal(deps.files, join(directory, JOURNAL_FILE), { end, plan: plan.id, lock });
-  try {
-    const { lastClose } = state;
-    // Lines that begin with an open one stand in spite of a torn tail, or of the last word of a runner that lost its lock.
-    if (lastClose === undefined || end.tornBytes > 0) {
-      const { host, pid } = deps.owner;
-      await writer.append({ type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid });
-    }
-    await task(async (entries) => {
-      await lock.assertHeld();
-      await Promise.all(entries.map((entry) => writer.append(entry)));
-    });
-    if (close !== undefined) await writer.append(close);
-  } finally {
-    await writer.close();
+  await using writer = closing(
+    await continueJournal(deps.files, join(directory, JOURNAL_FILE), { end, plan: plan.id, lock }),
+  );
+  const { lastClose } = state;
+  // Lines that begin with an open one stand in spite of a torn tail, or of the last word of a runner that lost its lock.
+  if (lastClose === undefined || end.tornBytes > 0) {
+    const { host, pid } = deps.owner;
+    await writer.append({ type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid });
   }
+  await task(async (entries) => {
+    await lock.assertHeld();
+    await Promise.all(entries.map((entry) => writer.append(entry)));
+  });
+  if (close !== undefined) await writer.append(close);
 }
 
 export const RUN_ENDED = inDoubt(

@@ -18,12 +18,12 @@ import {
 import type { RowLine } from '../plan/format/row-line.js';
 import { accountOfKind } from '../plan/format/run-record.js';
 import { fileIdsOf, type NamedRow, readNamedRows } from '../plan/reimport/named-rows.js';
+import { LISTED_OUTPUTS, OUTPUT_OF, OUTPUTS, type Output } from '../report/outputs.js';
 import { type CampaignRun, mergeSummaries } from '../report/page/other-runs.js';
 import { formatReportPage } from '../report/page/report-page.js';
-import { LISTED_OUTPUTS, OUTPUT_OF, OUTPUTS, type Output } from '../report/rows.js';
 import { type RunRows, readRunRows } from '../report/run-rows.js';
 import { emptyBalance, type StepSummary, type Summary } from '../report/summary.js';
-import { writeFromGrowing } from '../report/text-checks.js';
+import { writeFromGrowing } from '../report/write-from-growing.js';
 import { CAMPAIGN_PAGE, readSummary, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Claims } from './claims.js';

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { TextBuffer } from '../domain/bytes/text-buffer.js';
+import { closing } from '../domain/closing.js';
 import type { RowOutcomes, RowVerdict } from '../domain/row.js';
 import { type RowStep, rowStepOf } from '../job/job.js';
 import { JournalWindow } from '../journal/reader.js';
@@ -27,7 +28,7 @@ import {
   outputCells,
   outputColumns,
   type RowStanding,
-} from './rows.js';
+} from './outputs.js';
 import { emptyBalance } from './summary.js';
 
 /** For results: the service's message about the row. */
@@ -61,25 +62,21 @@ export async function writeStepReport(files: Files, source: ReportedStep) {
 /** The rows of a step in their order, in batches, each with the output that it stands in. */
 export async function* readReported(files: Files, source: ReportedStep): AsyncGenerator<ReportedRow[]> {
   const { plan, planned, directory } = source;
-  const journal = new JournalWindow(files, join(directory, JOURNAL_FILE));
+  await using journal = closing(new JournalWindow(files, join(directory, JOURNAL_FILE)));
   const describe = createDescription(source, rowStepOf(plan.job, planned.number));
   let request = 0;
   let outcomes: readonly PlacedOutcomes[] = [];
-  try {
-    for await (const batch of readRowBatches(files, directory, planned)) {
-      const reported: ReportedRow[] = [];
-      for (const row of batch) {
-        // The rows of a request stand together: to await each of a million takes longer than what is awaited.
-        if (row.state === 'planned' && row.request !== request) {
-          request = row.request;
-          outcomes = await readOutcomes(journal, source.rows.outcomesOf(planned.number, request));
-        }
-        reported.push({ row, standing: describe(row, outcomes) });
+  for await (const batch of readRowBatches(files, directory, planned)) {
+    const reported: ReportedRow[] = [];
+    for (const row of batch) {
+      // The rows of a request stand together: to await each of a million takes longer than what is awaited.
+      if (row.state === 'planned' && row.request !== request) {
+        request = row.request;
+        outcomes = await readOutcomes(journal, source.rows.outcomesOf(planned.number, request));
       }
-      yield reported;
+      reported.push({ row, standing: describe(row, outcomes) });
     }
-  } finally {
-    await journal.close();
+    yield reported;
   }
 }
 

@@ -9,7 +9,7 @@ import type { FunnelStage, HadFigures, SuppressionInput, TestOf } from '../plan/
 import type { Reason } from '../plan/reasons.js';
 import type { HeldRows } from '../plan/tally.js';
 import type { Billed, StepCostSummary } from '../prices/billed-tally.js';
-import type { ExplainedOutput, Output } from './rows.js';
+import type { ExplainedOutput, Output } from './outputs.js';
 
 type Counts = Record<string, number>;
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { closing } from '../domain/closing.js';
 import { sumOf } from '../domain/count-of.js';
 import { InternalError } from '../domain/errors.js';
 import { omitUndefined, readKept } from '../domain/is-object.js';
@@ -22,13 +23,13 @@ import { splitLines } from '../storage/split-lines.js';
 import { type Deliveries, writeDeliveries } from './deliveries.js';
 import { Receipts } from './delivery-receipts.js';
 import { exitCodeOf } from './exit-code.js';
+import { LISTED_OUTPUTS, OUTPUTS } from './outputs.js';
 import type { SentTest } from './page/other-runs.js';
 import { formatReportPage } from './page/report-page.js';
-import { LISTED_OUTPUTS, OUTPUTS } from './rows.js';
 import { balanceOf, countRetried, countUnderWay, type RunRows, readRunRows } from './run-rows.js';
 import { writeStepReport } from './step-report.js';
 import { addBalances, countNotSent, emptyBalance, type StepSummary, type Summary } from './summary.js';
-import { writeFromGrowing } from './text-checks.js';
+import { writeFromGrowing } from './write-from-growing.js';
 
 /** The summary, for machines; where there is one, all outputs of the run are written. */
 export const SUMMARY_FILE = 'summary.json';
@@ -119,13 +120,9 @@ async function writeOutputs(
 
 function reportDeliveries(files: Files, directory: string, plan: Plan): Promise<Deliveries | null> {
   return writeFromGrowing(files, join(directory, RECEIPTS_FILE), async (each) => {
-    const receipts = await Receipts.read(each, directory, plan);
+    await using receipts = closing(await Receipts.read(each, directory, plan));
     if (receipts === undefined) return null;
-    try {
-      return await writeDeliveries(each, { plan, directory, receipts });
-    } finally {
-      await receipts.close();
-    }
+    return await writeDeliveries(each, { plan, directory, receipts });
   });
 }
 
@@ -280,20 +277,16 @@ async function readOptedOut(files: Files, paths: readonly string[], sinceMs: num
   const out = new Set<number>();
   let isOwn = false;
   for (const path of (await Promise.all(paths.map((each) => listFiles(files, each)))).flat()) {
-    const file = await files.openRead(path);
+    await using file = closing(await files.openRead(path));
     const outAt = new Map<number, number>();
-    try {
-      let line = 0;
-      for await (const { bytes } of splitLines(file)) {
-        line += 1;
-        const text = bytes.toString('utf8');
-        if (line === 1 && `${text}\n` !== OPT_OUT_HEADER) break;
-        isOwn = true;
-        const said = decodeOptOut(text);
-        if (said?.what === 'in' || (said !== undefined && Date.parse(said.at) >= sinceMs)) noteOptOut(outAt, said);
-      }
-    } finally {
-      await file.close();
+    let line = 0;
+    for await (const { bytes } of splitLines(file)) {
+      line += 1;
+      const text = bytes.toString('utf8');
+      if (line === 1 && `${text}\n` !== OPT_OUT_HEADER) break;
+      isOwn = true;
+      const said = decodeOptOut(text);
+      if (said?.what === 'in' || (said !== undefined && Date.parse(said.at) >= sinceMs)) noteOptOut(outAt, said);
     }
     for (const person of outAt.keys()) out.add(person);
   }

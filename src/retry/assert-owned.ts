@@ -1,3 +1,4 @@
+import { closing } from '../domain/closing.js';
 import { quoteWord, UserError } from '../domain/errors.js';
 import { formatRowId } from '../kinds/ids.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
@@ -26,14 +27,10 @@ export async function assertOwned({ files, registry, history }: Sources, { plan,
   const { state = 'planned' } = history.find((run) => run.plan.id === plan.id) ?? {};
   if (state === 'finished') return;
   const others = history.filter((run) => run.plan.id !== plan.id);
-  const rows = new JobRows(files, registry, [...others, { directory, plan, state }]);
-  try {
-    if (state !== 'planned') return await assertNotReceived(rows, { plan, directory });
-    assertClaimed(plan, { files, registry, history });
-    await assertFree(rows, { plan, directory });
-  } finally {
-    await rows.close();
-  }
+  await using rows = closing(new JobRows(files, registry, [...others, { directory, plan, state }]));
+  if (state !== 'planned') return await assertNotReceived(rows, { plan, directory });
+  assertClaimed(plan, { files, registry, history });
+  await assertFree(rows, { plan, directory });
 }
 
 function assertClaimed(plan: Plan, { registry, history }: Sources): void {

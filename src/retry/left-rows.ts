@@ -5,7 +5,7 @@ import type { PlanAt } from '../plan/format/plan-file.js';
 import { isLeftOut } from '../plan/format/planned-files.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { createNaming } from '../plan/reimport/named-rows.js';
-import type { RowStanding } from '../report/rows.js';
+import type { RowStanding } from '../report/outputs.js';
 import { readRunRows } from '../report/run-rows.js';
 import { type ReportedRow, readReported } from '../report/step-report.js';
 import { readSummary } from '../report/write-report.js';

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { closing } from '../domain/closing.js';
 import { quoteWord, UserError } from '../domain/errors.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
 import type { Job } from '../job/job.js';
@@ -8,11 +9,11 @@ import type { MadePlan } from '../plan/make-plan.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { appendToRun } from '../registry/append-to-run.js';
 import { JobRows, noteClaims } from '../registry/job-rows.js';
-import { assertListsKept, type PastRun, readHistory } from '../registry/read-runs.js';
+import { assertListsKept, readHistory } from '../registry/read-runs.js';
 import type { OwnedRun } from '../registry/registry.js';
 import { type RunRows, readRunRows } from '../report/run-rows.js';
-import { giveUp, listUnsent } from '../run/run-times.js';
 import { assertRestIsFree } from '../run/send/sending-stages.js';
+import { endUnsent, listUnsent } from '../run/send/withhold.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 import { assertLineIsThere, assertNotSentAgain } from './claiming-plan.js';
@@ -33,9 +34,6 @@ export interface RetryEnd {
   readonly codes: Readonly<Record<string, number>>;
 }
 
-/** A run whose rows are chosen; `job`: how they are sent, undefined as they were planned. */
-type RetriedRun = OwnedRun & { readonly job?: Job | undefined };
-
 /**
  * Makes a plan of rows that were not processed, and claims them for it, for good: their own run does not send them, and no other plan
  * can have them. In this order, each durable before the next, so that a process may die at any moment:
@@ -47,32 +45,20 @@ type RetriedRun = OwnedRun & { readonly job?: Job | undefined };
  *
  * After 1 or 2 the same command makes the same plan again and continues. After 3 it notes what is not noted yet; then there is nothing left
  * to choose, and it makes the plan anew as long as it was never begun: its suppression lists may be others by now.
+ * `job`: how the rows are sent; undefined: as they were planned.
  */
 export async function retryRun(
-  run: RetriedRun,
-  choice: RetryChoice & { person: string },
-  deps: Ports & { readonly plan: PlanDeps },
-): Promise<RetryEnd> {
-  const { state } = run.registry;
-  const history = await readHistory(deps.files, dirname(run.directory), state);
-  const task = `retry rows of run ${run.plan.id}`;
-  await assertListsKept(deps.files, run.job ?? run.plan.job, { history, task });
-  const rows = new JobRows(deps.files, state, history);
-  try {
-    return await retryRows({ ...run, history, of: rows }, choice, deps);
-  } finally {
-    await rows.close();
-  }
-}
-
-async function retryRows(
-  { directory, plan, lock, registry, history, of, job }: RetriedRun & { history: readonly PastRun[]; of: JobRows },
+  { directory, plan, lock, registry, job }: OwnedRun & { readonly job?: Job | undefined },
   { person, ...choice }: RetryChoice & { person: string },
   deps: Ports & { readonly plan: PlanDeps },
 ): Promise<RetryEnd> {
   const { files } = deps;
   const { claims } = registry.state;
   const { directories } = registry;
+  const history = await readHistory(files, dirname(directory), registry.state);
+  const task = `retry rows of run ${plan.id}`;
+  await assertListsKept(files, job ?? plan.job, { history, task });
+  await using of = closing(new JobRows(files, registry.state, history));
   const run = await noteClaims(await readRunRows(files, { directory, plan }), claims, lock, deps);
   const { rows, state } = run;
   // One whose process died as it began took no files, so that another may have sent them since.
@@ -88,7 +74,7 @@ async function retryRows(
     assertRestIsFree({ directory, plan }, state);
   assertLineIsThere(plan, history, `retry rows of ${directory}`);
   const sinceMs = state.firstOpen?.at ?? 0;
-  assertNotSentAgain(registry.state, { plan, sinceMs, doing: `retry rows of run ${plan.id}` });
+  assertNotSentAgain(registry.state, { plan, sinceMs, doing: task });
   const left = {
     refusedInPlan: totalOf(plan, 'rejected'),
     inDoubt: rows.countInDoubt(),
@@ -134,6 +120,6 @@ async function* listGivenUp(
   for (const planned of plan.steps) {
     if (planned.counts.planned === 0) continue;
     const unsent = listUnsent(planned, state.step(planned.number), { directory, files });
-    for await (const open of unsent) yield* giveUp(open, GAVE_UP, clock.now());
+    for await (const open of unsent) yield* endUnsent(open, { kind: 'given-up', verdict: GAVE_UP }, clock.now());
   }
 }

@@ -1,12 +1,8 @@
 import { join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import { quoteWord, UserError } from '../domain/errors.js';
-import type { NotSent } from '../domain/row.js';
 import type { Guards } from '../job/job.js';
-import type { PartResult } from '../journal/entry-format.js';
-import { halvesOf, type OpenRequest } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
-import type { SeenText } from '../kinds/sms/sms-texts.js';
 import { JOURNAL_FILE, type Plan, type PlanAt } from '../plan/format/plan-file.js';
 import { sendsNothing } from '../plan/guards.js';
 import { type Approvals, listApproveFlags, readApprovals } from '../registry/approvals.js';
@@ -15,9 +11,6 @@ import { listTestsOf } from '../registry/write-run-report.js';
 import type { SentTest } from '../report/page/other-runs.js';
 import type { Files } from '../storage/files.js';
 import { hasWork } from './resume.js';
-import { endUnsent } from './run-times.js';
-import type { PartToSend } from './send/request-reader.js';
-import type { SendContext } from './send/send-context.js';
 import { findHeldBack } from './send/sending-stages.js';
 
 /** Refuses a plan that its job lets be sent only once it was tested and approved, and that was not. */
@@ -113,78 +106,4 @@ export async function assertNotRefused(files: Files, { directory, plan }: PlanAt
       `Nothing more was sent. If you fixed the job file: ${first}\`volley retry ${quoteWord(directory)} --only unprocessed\`, with --job and the job file, plans the rest, ` +
       `and --only rejected plans the rows that were refused. If the service was fixed: \`volley apply ${quoteWord(directory)}\` sends the same requests again.`,
   });
-}
-
-/**
- * Rows that may not be sent any more are withheld: they get the verdict not-sent, and the other rows of their request are sent
- * as planned. A request is halved in the journal until a part of it is withheld as a whole, or not at all; as with one that is
- * refused, nothing is sent under the intents before that. What may have been sent by an earlier process is not withheld.
- */
-
-type Withheld = readonly (NotSent | undefined)[];
-
-/** Without this, what may be withheld is not asked. */
-function mayWithhold({ open }: PartToSend, { deps, kind }: Pick<SendContext, 'deps' | 'kind'>): boolean {
-  return deps.withholding !== undefined && kind.recipients !== undefined && !open.isInFlight;
-}
-
-/** Why rows of a part are withheld, in their order, as of the last look; undefined where none is. */
-function findWithheld(part: PartToSend, { deps, kind }: Pick<SendContext, 'deps' | 'kind'>): Withheld | undefined {
-  const { open, head, body } = part;
-  const numbers = kind.recipients?.(body, head.rows) ?? [];
-  const from = open.rows[0] - head.first;
-  let texts: readonly SeenText[] | undefined;
-  const readText = (at: number) => {
-    texts ??= kind.listTexts?.(body) ?? [];
-    return texts[at]?.text ?? 0;
-  };
-  const found = numbers.slice(from, from + open.rows[1]).map((number, index) => {
-    const textOf = kind.listTexts && (() => readText(from + index));
-    return number === undefined ? undefined : deps.withholding?.find({ step: open.step, number, textOf });
-  });
-  return found.some((why) => why !== undefined) ? found : undefined;
-}
-
-function toResult(withheld: Withheld): PartResult | undefined {
-  const [first] = withheld;
-  const isSame = withheld.every((why) => why?.code === first?.code && why?.reason === first?.reason);
-  if (!isSame) return { kind: 'split', why: 'some of its rows are withheld' };
-  return first && { kind: 'given-up', verdict: first };
-}
-
-/** For the gate, where a part has its intent: how it ends unsent; undefined where all of it may leave. */
-export function judgeWithheld(part: PartToSend, context: Pick<SendContext, 'deps' | 'kind'>): PartResult | undefined {
-  if (!mayWithhold(part, context)) return undefined;
-  const withheld = findWithheld(part, context);
-  return withheld && toResult(withheld);
-}
-
-/**
- * Before a part has its intent: looks again, and withholds in the journal what may not be sent. Gives what is left of the part, and the
- * verdicts of the others; undefined where all of it may be sent.
- */
-export async function withhold(
-  part: PartToSend,
-  context: Pick<SendContext, 'deps' | 'journal' | 'kind' | 'lock'>,
-): Promise<{ left: PartToSend[]; verdicts: { verdict: NotSent; count: number }[] } | undefined> {
-  const { deps, journal, lock } = context;
-  if (!mayWithhold(part, context)) return undefined;
-  await deps.withholding?.refresh();
-  const withheld = findWithheld(part, context);
-  if (withheld === undefined) return undefined;
-  await lock.assertHeld();
-  const left: PartToSend[] = [];
-  const verdicts: { verdict: NotSent; count: number }[] = [];
-  const written: Promise<void>[] = [];
-  const end = (open: OpenRequest) => {
-    const from = open.rows[0] - part.open.rows[0];
-    const result = toResult(withheld.slice(from, from + open.rows[1]));
-    if (result === undefined) return void left.push({ ...part, open });
-    written.push(...endUnsent(open, result, deps.clock.now()).map((entry) => journal.append(entry)));
-    if (result.kind === 'given-up') verdicts.push({ verdict: result.verdict, count: open.rows[1] });
-    else halvesOf(open).forEach(end);
-  };
-  end(part.open);
-  await Promise.all(written);
-  return { left, verdicts };
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { closing } from '../domain/closing.js';
 import { countOf, sumOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import type { RowVerdict } from '../domain/row.js';
@@ -46,29 +47,25 @@ export async function cancelBatches(
   deps: Ports,
   counts = noneCancelled(),
 ): Promise<CancelCounts> {
-  const journal = new JournalWindow(deps.files, join(run.directory, JOURNAL_FILE));
-  try {
-    const batches = await listAccepted(run, journal);
-    await extendRun(run, { lock: run.lock, deps }, async (append) => {
-      for (const [batchId, parts] of batches) {
-        if (options.signal.aborted) return;
-        if (!parts.some(({ step }) => step === options.step)) continue;
-        const accepted: AcceptedRows[] = [];
-        for (const part of parts) accepted.push(await readAccepted(part, journal));
-        if (!areAccepted(accepted, run)) continue;
-        const settle = (verdict: RowVerdict | 'before') =>
-          settleAs(verdict, accepted, { at: deps.clock.now(), by: `cancel ${options.person}` });
-        await append(settle(CANCELLING).map((entry) => ({ ...entry, from: 'accepted' })));
-        const answer = await options.cancel(batchId);
-        const verdict = decide(answer, accepted);
-        if (verdict !== 'unknown') await append(settle(verdict));
-        if (verdict === TAKEN_BACK) counts.cancelled += countRows(accepted);
-        count(answer, counts);
-      }
-    });
-  } finally {
-    await journal.close();
-  }
+  await using journal = closing(new JournalWindow(deps.files, join(run.directory, JOURNAL_FILE)));
+  const batches = await listAccepted(run, journal);
+  await extendRun(run, { lock: run.lock, deps }, async (append) => {
+    for (const [batchId, parts] of batches) {
+      if (options.signal.aborted) return;
+      if (!parts.some(({ step }) => step === options.step)) continue;
+      const accepted: AcceptedRows[] = [];
+      for (const part of parts) accepted.push(await readAccepted(part, journal));
+      if (!areAccepted(accepted, run)) continue;
+      const settle = (verdict: RowVerdict | 'before') =>
+        settleAs(verdict, accepted, { at: deps.clock.now(), by: `cancel ${options.person}` });
+      await append(settle(CANCELLING).map((entry) => ({ ...entry, from: 'accepted' })));
+      const answer = await options.cancel(batchId);
+      const verdict = decide(answer, accepted);
+      if (verdict !== 'unknown') await append(settle(verdict));
+      if (verdict === TAKEN_BACK) counts.cancelled += countRows(accepted);
+      count(answer, counts);
+    }
+  });
   return counts;
 }
 

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { closing } from '../domain/closing.js';
 import { UserError } from '../domain/errors.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { PlanAt } from '../plan/format/plan-file.js';
@@ -7,7 +8,7 @@ import { writeRunReport } from '../registry/write-run-report.js';
 import { decideByStates, type Receipt, type ReceiptState, Receipts } from '../report/delivery-receipts.js';
 import { readRunRows } from '../report/run-rows.js';
 import type { Summary } from '../report/summary.js';
-import { checkNames } from '../report/text-checks.js';
+import { checkNames } from '../report/write-from-growing.js';
 import type { Lock } from '../storage/lock.js';
 import type { LockPorts, Ports } from '../storage/lock-file.js';
 import { type LockedRun, NONE_SETTLED, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
@@ -32,27 +33,23 @@ export type JoinEnd =
  * lock, unless a finished run has nothing to settle: then no runner writes in its directory.
  */
 export async function joinReceipts({ directory, plan }: PlanAt, deps: LockPorts): Promise<JoinEnd> {
-  const receipts = await Receipts.read(deps.files, directory, plan);
+  await using receipts = closing(await Receipts.read(deps.files, directory, plan));
   if (receipts === undefined) return { kind: 'nothing' };
   // Read again: the first read was before the lock was taken.
   const lockRun = async (lock: Lock) => ({ ...(await readRunRows(deps.files, { directory, plan })), lock });
+  const { rows, state } = await readRunRows(deps.files, { directory, plan });
+  if (state.firstOpen === undefined) return { kind: 'nothing' };
+  const isToSettle = hasDecided(rows, receipts);
+  const locking = isToSettle || !state.isFinished ? await tryLock(deps, dirname(directory)) : undefined;
+  if (locking !== undefined && 'said' in locking) return { kind: 'held', said: locking.said };
   try {
-    const { rows, state } = await readRunRows(deps.files, { directory, plan });
-    if (state.firstOpen === undefined) return { kind: 'nothing' };
-    const isToSettle = hasDecided(rows, receipts);
-    const locking = isToSettle || !state.isFinished ? await tryLock(deps, dirname(directory)) : undefined;
-    if (locking !== undefined && 'said' in locking) return { kind: 'held', said: locking.said };
-    try {
-      const lock = locking?.lock;
-      const settled = lock === undefined ? NONE_SETTLED : await settleReceipts(await lockRun(lock), receipts, deps);
-      const files = lock === undefined ? deps.files : checkNames(deps.files, () => lock.assertHeld());
-      const summary = await writeRunReport(files, directory, plan);
-      return { kind: 'joined', foreign: receipts.foreign, settled, summary };
-    } finally {
-      await locking?.lock.release();
-    }
+    const lock = locking?.lock;
+    const settled = lock === undefined ? NONE_SETTLED : await settleReceipts(await lockRun(lock), receipts, deps);
+    const files = lock === undefined ? deps.files : checkNames(deps.files, () => lock.assertHeld());
+    const summary = await writeRunReport(files, directory, plan);
+    return { kind: 'joined', foreign: receipts.foreign, settled, summary };
   } finally {
-    await receipts.close();
+    await locking?.lock.release();
   }
 }
 
@@ -82,13 +79,9 @@ async function tryLock(deps: LockPorts, jobDirectory: string): Promise<{ lock: L
  * service's own receipts take precedence over any other source: a listener may have died before it joined them.
  */
 export async function settleByReceipts(run: LockedRun, deps: Ports): Promise<SettledCounts> {
-  const receipts = await Receipts.read(deps.files, run.directory, run.plan);
+  await using receipts = closing(await Receipts.read(deps.files, run.directory, run.plan));
   if (receipts === undefined) return NONE_SETTLED;
-  try {
-    return await settleReceipts(run, receipts, deps);
-  } finally {
-    await receipts.close();
-  }
+  return await settleReceipts(run, receipts, deps);
 }
 
 async function settleReceipts(run: LockedRun, receipts: Receipts, deps: Ports): Promise<SettledCounts> {

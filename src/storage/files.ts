@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants, promises } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { closing } from '../domain/closing.js';
 import { InternalError } from '../domain/errors.js';
 
 /**
@@ -103,20 +104,13 @@ async function naming<T>(path: string, operation: Promise<T>): Promise<T> {
   }
 }
 
-const FILE_MODE = 0o600;
-const DIRECTORY_MODE = 0o700;
-
 /** `writer` distinguishes the unfinished files of two processes: of two containers they have the same id, 1. */
 export function createFiles(raw: RawFiles, writer = ''): Files {
   /** Names that are in use: two writers of one file have two, as a console answers many at once. */
   const unfinished = new Set<string>();
   const syncDirectory = async (path: string) => {
-    const handle = await raw.open(path, constants.O_RDONLY);
-    try {
-      await naming(path, handle.sync());
-    } finally {
-      await handle.close();
-    }
+    await using handle = closing(await raw.open(path, constants.O_RDONLY));
+    await naming(path, handle.sync());
   };
 
   /** Where a file stands in the place of a directory of the path, there is nothing below it. */
@@ -130,13 +124,11 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       const found = await statRaw(each);
       if (found === undefined) missing.push(each);
       else if (found.isDirectory()) return missing;
-      else throw errorOf('ENOTDIR', each);
+      else {
+        const message = `ENOTDIR: not a directory, mkdir '${each}'`;
+        throw Object.assign(new Error(message), { code: 'ENOTDIR', syscall: 'mkdir', path: each });
+      }
     }
-  };
-
-  /** Ignores that a directory is there already: another process may have created it meanwhile. */
-  const exceptWhenThere = (path: string) => async (error: unknown) => {
-    if (codeOf(error) !== 'EEXIST' || !(await raw.stat(path)).isDirectory()) throw error;
   };
 
   const rename = async (from: string, to: string) => {
@@ -148,7 +140,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
     let part = `${path}${writer}.part`;
     for (let n = 2; unfinished.has(part); n++) part = `${path}${writer}-${n}.part`;
     unfinished.add(part);
-    const handle = await raw.open(part, 'w', FILE_MODE).catch((error: unknown) => {
+    const handle = await raw.open(part, 'w', 0o600).catch((error: unknown) => {
       unfinished.delete(part);
       throw error;
     });
@@ -185,7 +177,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       }
     },
     openAppend: async (path) => {
-      const handle = await raw.open(path, 'a', FILE_MODE);
+      const handle = await raw.open(path, 'a', 0o600);
       try {
         // Even if the file existed: its creator may have died before syncing.
         await syncDirectory(dirname(path));
@@ -205,18 +197,15 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       };
     },
     createExclusive: async (path, text) => {
-      const handle = await raw.open(path, 'wx', FILE_MODE).catch((error: unknown) => {
+      const handle = await raw.open(path, 'wx', 0o600).catch((error: unknown) => {
         if (codeOf(error) !== 'EEXIST') throw error;
       });
       if (handle === undefined) return false;
       try {
-        try {
-          const whole = typeof text === 'string' ? text : text(factsOf(await handle.stat()));
-          await naming(path, writeAll(handle, toBytes(whole)));
-          await naming(path, handle.sync());
-        } finally {
-          await handle.close();
-        }
+        await using file = closing(handle);
+        const whole = typeof text === 'string' ? text : text(factsOf(await file.stat()));
+        await naming(path, writeAll(file, toBytes(whole)));
+        await naming(path, file.sync());
         await syncDirectory(dirname(path));
       } catch (error) {
         // A partial file would be taken for another process's.
@@ -236,8 +225,12 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
     makeDirectory: async (path) => {
       const missing = await findMissing(path);
       // One by one: made recursively, a directory in procfs is asked for without end.
-      for (const each of missing.toReversed())
-        await raw.mkdir(each, { mode: DIRECTORY_MODE }).catch(exceptWhenThere(each));
+      for (const each of missing.toReversed()) {
+        await raw.mkdir(each, { mode: 0o700 }).catch(async (error: unknown) => {
+          // Another process may have made it meanwhile.
+          if (codeOf(error) !== 'EEXIST' || !(await raw.stat(each)).isDirectory()) throw error;
+        });
+      }
       // Existing ones too: their creator may have died before syncing. Some may not be permitted.
       for (let made = resolve(path); made !== dirname(made); made = dirname(made)) {
         await syncDirectory(dirname(made)).catch(missing.includes(made) ? undefined : () => {});
@@ -268,6 +261,23 @@ function factsOf(found: Awaited<ReturnType<Handle['stat']>>): FileFacts {
 export async function syncFile(files: Pick<Files, 'openAppend'>, path: string): Promise<void> {
   const file = await files.openAppend(path);
   await file.sync().finally(() => file.close());
+}
+
+/**
+ * Removes from a directory what processes left that died while they wrote: files, and directories, that have no name of their own yet. `prefix`:
+ * of their names; `beforeMs`: only what was last written before then, where other processes may be at work now.
+ */
+export async function removeLeftovers(
+  files: Pick<Files, 'list' | 'stat' | 'remove'>,
+  directory: string,
+  { prefix = '', beforeMs }: { prefix?: string; beforeMs?: number } = {},
+): Promise<void> {
+  for (const name of await files.list(directory)) {
+    if (!name.startsWith(prefix) || !name.endsWith('.part')) continue;
+    const path = join(directory, name);
+    const isOld = beforeMs === undefined || ((await files.stat(path))?.modifiedMs ?? beforeMs) < beforeMs;
+    if (isOld) await files.remove(path);
+  }
 }
 
 async function openRead(raw: RawFiles, path: string): Promise<ReadFile> {
@@ -326,11 +336,6 @@ async function writeAll(handle: Handle, bytes: Uint8Array, offset?: number): Pro
 
 function toBytes(chunk: string | Uint8Array): Uint8Array {
   return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-}
-
-/** Creates an error in the form of system errors. */
-function errorOf(code: string, path: string): Error {
-  return Object.assign(new Error(`${code}: not a directory, mkdir '${path}'`), { code, syscall: 'mkdir', path });
 }
 
 function undefinedWhenMissing(error: unknown): undefined {

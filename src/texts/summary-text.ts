@@ -20,7 +20,7 @@ import { formatBilled } from '../prices/billed-tally.js';
 import { formatMoney } from '../prices/decimal.js';
 import type { WaitingRun } from '../registry/waiting-messages.js';
 import { describeSkips, explainRows, listNotSent, listRemarks } from '../report/account.js';
-import { OUTPUTS } from '../report/rows.js';
+import { OUTPUTS } from '../report/outputs.js';
 import { describeEarlyEnd, wordsOfStop } from '../report/stop-words.js';
 import { countNotSent, describeRejected, type OpenDoubt, type StepSummary, type Summary } from '../report/summary.js';
 import { type NextStepView, nextStep } from './next-step.js';

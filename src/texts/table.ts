@@ -2,7 +2,7 @@ import { escapeText, paint, type Screen, type Style } from '../command/screen.js
 import { format, sumOf } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import { cutText, widthOf, wrapText } from '../domain/text.js';
-import { LISTED_OUTPUTS, OUTPUTS, type Output } from '../report/rows.js';
+import { LISTED_OUTPUTS, OUTPUTS, type Output } from '../report/outputs.js';
 
 /** A column of figures; a narrow screen omits those that are all empty. */
 export interface Column {

@@ -15,7 +15,7 @@ import {
   ROW_CODES,
   SKIP_CODES,
 } from '../../src/domain/row-codes.js';
-import { LISTED_OUTPUTS } from '../../src/report/rows.js';
+import { LISTED_OUTPUTS } from '../../src/report/outputs.js';
 import { listNames, readPage, readRows, readSection } from './page.js';
 
 const OF_ROWS = [REJECTION_CODES, SKIP_CODES, NOT_SENT_CODES, DOUBT_CODES];

@@ -52,7 +52,7 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a worker that the database has lost begins before it has checked in',
-    file: 'src/cluster/postgres/schema/life-functions.ts',
+    file: 'src/cluster/postgres/schema/worker-functions.ts',
     find: "case its_life when beat.life then its_life else '' end",
     replace: 'beat.life',
     tests: ['test/cluster/postgres-store.test.ts'],
@@ -220,7 +220,7 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'commits wait for the disk only where the database says so',
-    file: 'src/cluster/postgres/schema/life-functions.ts',
+    file: 'src/cluster/postgres/schema/worker-functions.ts',
     find: "perform set_config('synchronous_commit', 'on', true);",
     replace: '',
     tests: ['test/cluster/postgres-lane.test.ts'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { escapeServiceText } from '../../src/report/rows.js';
+import { escapeServiceText } from '../../src/report/outputs.js';
 import { anSmsStep, aPlan } from '../plan/a-plan.js';
 import { aRun, aScriptedService, batchAnswer, reportOf, response, type Sent } from '../run/a-run.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLineFormat, createOutputFile, formatCsvLine, type OutputForm } from '../../src/report/output-format.js';
-import { outputCells, outputColumns } from '../../src/report/rows.js';
+import { outputCells, outputColumns } from '../../src/report/outputs.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { aDirectory, aFile, readWhole } from '../input/builders.js';
 import { runsOf } from '../one-in.js';

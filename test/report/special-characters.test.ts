@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeSpecialCharacters } from '../../src/report/text-checks.js';
+import { describeSpecialCharacters } from '../../src/report/account.js';
 import { aNumber, anInput, anSmsStep, aPlan } from '../plan/a-plan.js';
 
 const LONG = 'we open on Friday at our new store, come and see, there is cake and coffee for all.';

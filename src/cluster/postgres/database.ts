@@ -4,7 +4,7 @@ import { Pool, type PoolConfig } from 'pg';
 import { InternalError, UserError, type UserErrorCode } from '../../domain/errors.js';
 import { isLoopback } from '../../domain/loopback.js';
 import { LeadLost, StoreLost } from '../store.js';
-import { NOT_READ_COMMITTED } from './schema/life-functions.js';
+import { NOT_READ_COMMITTED } from './schema/worker-functions.js';
 
 type Row = Record<string, unknown>;
 

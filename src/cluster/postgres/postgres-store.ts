@@ -4,7 +4,7 @@ import { RUN_ENDED } from '../../registry/append-to-run.js';
 import type { ClaimedPart, EndedAttempt, LedPart, RunNews, Store } from '../store.js';
 import { type Database, openDatabase, parseDatabaseUrl } from './database.js';
 import { checkDurability, checkSchema } from './schema/database-schema.js';
-import { NOW_MS } from './schema/life-functions.js';
+import { NOW_MS } from './schema/worker-functions.js';
 import { dropRun } from './status-and-drop.js';
 
 /**

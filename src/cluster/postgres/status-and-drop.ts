@@ -3,8 +3,7 @@ import type { Clock } from '../../ports/clock.js';
 import { type LeadKey, LeadLost } from '../store.js';
 import type { Database } from './database.js';
 import { remaining, USED_SPAN_MS } from './schema/lane-functions.js';
-import { NOW_MS } from './schema/life-functions.js';
-import { isLed } from './schema/worker-functions.js';
+import { isLed, NOW_MS } from './schema/worker-functions.js';
 
 /** What a database holds, for people. */
 export interface ClusterStatus {

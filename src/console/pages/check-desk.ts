@@ -7,11 +7,10 @@ import { normalizeNumber, splitNumbers } from '../../normalize/number/number.js'
 import { type Plan, totalOf } from '../../plan/format/plan-file.js';
 import { findNight } from '../../plan/guards.js';
 import { listApproveFlags } from '../../registry/approvals.js';
-import { describeHad, listProblems } from '../../report/account.js';
+import { describeHad, describeSpecialCharacters, listProblems } from '../../report/account.js';
 import { type Html, html, NOTHING, nameStep, renderShare, renderTable } from '../../report/page/html.js';
 import { listStages } from '../../report/page/page-sections.js';
 import { chooseZone } from '../../report/page/report-page.js';
-import { describeSpecialCharacters } from '../../report/text-checks.js';
 import { findUnasked } from '../audience.js';
 import { type CampaignFolder, jobFileOf } from '../campaign.js';
 import type { Printed, Started } from '../commands.js';

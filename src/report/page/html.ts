@@ -1,7 +1,7 @@
 import { format, sumOf } from '../../domain/count-of.js';
 import type { Balance } from '../../domain/row.js';
 import { formatDay, stateTime } from '../../domain/stated-time.js';
-import { OUTPUTS } from '../rows.js';
+import { OUTPUTS } from '../outputs.js';
 
 /** Text that is HTML already. */
 export class Html {

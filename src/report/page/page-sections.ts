@@ -8,6 +8,7 @@ import { formatAmount, formatMoney } from '../../prices/decimal.js';
 import {
   describeList,
   describeSkips,
+  describeSpecialCharacters,
   explainRows,
   listNotSent,
   listOmitted,
@@ -16,9 +17,8 @@ import {
   warnOfList,
 } from '../account.js';
 import { sumDeliveries } from '../delivery-receipts.js';
-import { OUTPUTS } from '../rows.js';
+import { OUTPUTS } from '../outputs.js';
 import type { StepSummary, Summary } from '../summary.js';
-import { describeSpecialCharacters } from '../text-checks.js';
 import {
   addUp,
   cutName,

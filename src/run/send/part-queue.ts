@@ -1,7 +1,7 @@
 import { halvesOf, type OpenRequest } from '../../journal/replay.js';
-import { endUnsent } from '../run-times.js';
 import type { PartSource, PartToSend } from './request-reader.js';
 import { findClosed, type SendContext } from './send-context.js';
+import { endUnsent } from './withhold.js';
 
 /** Parts of one stage, and one group of hours, which have not come: without their bodies. */
 interface ClosedParts extends Pick<PartToSend, 'head'> {

@@ -6,11 +6,11 @@ import type { RequestPart, StepKind } from '../../kinds/step-kind.js';
 import { type Answer, readErrorBody, readRetryAfterMs } from '../../service/answer.js';
 import { type Decision, decideAnswer, mayBeStray } from '../../service/decide-answer.js';
 import type { PassGate, ReportConnectDelay } from '../../throttle/lane.js';
-import { judgeWithheld } from '../checks-before.js';
-import { endUnsent, isOver } from '../run-times.js';
+import { isOver } from '../run-times.js';
 import { checkPrecondition, queryOutcome } from './query-outcome.js';
 import { costOf, type PartToSend } from './request-reader.js';
 import { findClosed, type SendContext } from './send-context.js';
+import { endUnsent, judgeWithheld } from './withhold.js';
 
 /**
  * The outcome of one attempt; its result is durable. Undefined: the run is stopping, and has no outcome to write.

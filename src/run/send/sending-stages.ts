@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { closing } from '../../domain/closing.js';
 import { countOf, format, listNonZero } from '../../domain/count-of.js';
 import { InternalError, quoteWord, UserError } from '../../domain/errors.js';
 import { formatTime } from '../../domain/stated-time.js';
@@ -178,22 +179,18 @@ async function countReceipts(
   { planned, number }: { planned: PlannedStep; number: number },
 ): Promise<StageReceipts> {
   const counts: Record<string, number> = {};
-  const receipts = await Receipts.read(files, directory, plan);
+  await using receipts = closing(await Receipts.read(files, directory, plan));
   if (receipts === undefined) return { delivered: 0, undelivered: 0 };
-  try {
-    for await (const { stage, first, rows } of readRequests(files, directory, planned)) {
-      if (stage !== number) continue;
-      const all = Array.from({ length: rows }, (_, at) => first + at);
-      const withReceipt = all.filter((row) => receipts.has(planned.number, row));
-      for (const { state } of (await receipts.receiptsOf(planned.number, withReceipt)).values()) {
-        counts[state] = (counts[state] ?? 0) + 1;
-      }
+  for await (const { stage, first, rows } of readRequests(files, directory, planned)) {
+    if (stage !== number) continue;
+    const all = Array.from({ length: rows }, (_, at) => first + at);
+    const withReceipt = all.filter((row) => receipts.has(planned.number, row));
+    for (const { state } of (await receipts.receiptsOf(planned.number, withReceipt)).values()) {
+      counts[state] = (counts[state] ?? 0) + 1;
     }
-    const { delivered, failed } = sumDeliveries(counts);
-    return { delivered, undelivered: failed };
-  } finally {
-    await receipts.close();
   }
+  const { delivered, failed } = sumDeliveries(counts);
+  return { delivered, undelivered: failed };
 }
 
 /** A person lets a stage pass: its number, or the sample that was sent first. */

@@ -3,7 +3,7 @@ import { ROW_KINDS, type RowKind } from '../../../src/domain/areas.js';
 import { isOwnHeader, listOwnColumns, PLACE_COLUMNS, readNames } from '../../../src/domain/output-columns.js';
 import { kindOf } from '../../../src/kinds/kinds.js';
 import { findRefusal } from '../../../src/plan/reimport/reimported-rows.js';
-import { LISTED_OUTPUTS, type Output, outputColumns } from '../../../src/report/rows.js';
+import { LISTED_OUTPUTS, type Output, outputColumns } from '../../../src/report/outputs.js';
 
 const KINDS = Object.keys(ROW_KINDS) as RowKind[];
 const PAIRS = KINDS.flatMap((from) => KINDS.map((to) => ({ from, to })));

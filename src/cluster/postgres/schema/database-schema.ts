@@ -2,7 +2,6 @@ import { UserError } from '../../../domain/errors.js';
 import type { Database } from '../database.js';
 import { LANE_FUNCTIONS } from './lane-functions.js';
 import { LEADER_FUNCTIONS } from './leader-functions.js';
-import { LIFE_FUNCTIONS } from './life-functions.js';
 import { WORKER_FUNCTIONS } from './worker-functions.js';
 
 /**
@@ -136,7 +135,7 @@ do $init$ begin
     insert into volley.meta (version) values (${SCHEMA_VERSION});
   end if;
 end $init$;
-${LIFE_FUNCTIONS}${LEADER_FUNCTIONS}${WORKER_FUNCTIONS}${LANE_FUNCTIONS}`;
+${WORKER_FUNCTIONS}${LEADER_FUNCTIONS}${LANE_FUNCTIONS}`;
 
 /** Creates the schema `volley`, or brings it up to date, also for a role. Returns the versions before (0: none) and after. */
 export async function initSchema(database: Database, role?: string): Promise<{ from: number; to: number }> {

@@ -1,5 +1,5 @@
 import { PERIOD_MS } from '../../../throttle/rate.js';
-import { NOW_MS, SETTINGS } from './life-functions.js';
+import { NOW_MS, SETTINGS } from './worker-functions.js';
 
 /** How far turns are booked ahead in a store that answers at once. */
 export const HORIZON_MS = 150;

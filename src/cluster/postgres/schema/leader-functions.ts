@@ -1,4 +1,4 @@
-import { gateOf, NOW_MS, SETTINGS } from './life-functions.js';
+import { gateOf, NOW_MS, SETTINGS } from './worker-functions.js';
 
 /** Longer than a worker takes to say that it is there: it beats every few seconds (lease.ts). */
 const UNKNOWN_WORKERS_SECONDS = 15;

@@ -1,0 +1,4 @@
+/** For `await using`: what is open is closed at the end of its block, however that ends. */
+export function closing<T extends { close(): Promise<void> } | undefined>(open: T): T & (AsyncDisposable | undefined) {
+  return open && Object.assign(open, { [Symbol.asyncDispose]: () => open.close() });
+}
