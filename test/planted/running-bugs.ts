@@ -258,7 +258,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'a batch whose first cancel has no answer is cancelled once more',
     file: 'src/settle/cancel-batches.ts',
-    find: '        if (!areAccepted(accepted, run)) continue;\n',
+    find: '      if (!areAccepted(accepted, run)) continue;\n',
     replace: '        void areAccepted;\n',
     tests: ['test/settle/cancel-batches.test.ts'],
   },
