@@ -1,19 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ERROR_CODE, type RefusedRequest } from './http-answer.js';
 
-/** What a client needs to call the sandbox. */
-export interface SandboxCredentials {
-  readonly account: string;
-  readonly subAccountId: string;
-  readonly apiKey: string;
-  /** `x-api-key` of the workplace chat. */
-  readonly chatKey: string;
-  /** `x-api-key` of the chat gateway. */
-  readonly gatewayKey: string;
-  /** Basic authentication of the contact center: one token reads, the other changes. */
-  readonly campaign: { readonly username: string; readonly dataToken: string; readonly actionToken: string };
-}
-
 /** An account beside `acme`. Its subaccount defaults to `<account>_hq`, its key to the sandbox's test key. */
 export interface SandboxAccount {
   readonly account: string;
@@ -23,13 +10,16 @@ export interface SandboxAccount {
   readonly subAccountIds?: readonly string[];
 }
 
-/** Public, and valid for the sandbox only. */
-export const TEST_CREDENTIALS: SandboxCredentials = {
+/** What a client needs to call the sandbox: public, and valid for the sandbox only. */
+export const TEST_CREDENTIALS = {
   account: 'acme',
   subAccountId: 'acme_hq',
   apiKey: 'sandbox-test-key-not-a-secret',
+  /** `x-api-key` of the workplace chat. */
   chatKey: 'sandbox-chat-key-not-a-secret',
+  /** `x-api-key` of the chat gateway. */
   gatewayKey: 'sandbox-gateway-key-not-a-secret',
+  /** Basic authentication of the contact center: one token reads, the other changes. */
   campaign: {
     username: 'acme',
     dataToken: 'sandbox-data-token-not-a-secret',
@@ -52,15 +42,10 @@ const SECRETS = {
   actionToken: { header: 'authorization', value: toBasic(campaign.actionToken) },
 } as const;
 
-/** Why a request may not be made; undefined where it may. */
-export type Keyring = (
-  who: Who,
-  headers: IncomingHttpHeaders,
-  params: Readonly<Record<string, string>>,
-) => RefusedRequest | undefined;
+export type Keyring = ReturnType<typeof createKeyring>;
 
-/** Takes `acme` and the given accounts; several accounts may hold one key. */
-export function createKeyring(accounts: readonly SandboxAccount[]): Keyring {
+/** Takes `acme` and the given accounts; several accounts may hold one key. Gives why a request may not be made; undefined where it may. */
+export function createKeyring(accounts: readonly SandboxAccount[]) {
   const idsOfKey = new Map<string, Record<'accountId' | 'subAccountId', string[]>>();
   for (const given of [{ account: TEST_CREDENTIALS.account }, ...accounts]) {
     const { account, accountId = account, apiKey = TEST_CREDENTIALS.apiKey, subAccountIds }: SandboxAccount = given;
@@ -69,7 +54,11 @@ export function createKeyring(accounts: readonly SandboxAccount[]): Keyring {
     ids.subAccountId.push(...(subAccountIds ?? [`${account}_hq`]));
     idsOfKey.set(apiKey, ids);
   }
-  return (who, headers, params) => {
+  return (
+    who: Who,
+    headers: IncomingHttpHeaders,
+    params: Readonly<Record<string, string>>,
+  ): RefusedRequest | undefined => {
     if (who === 'anyone') return undefined;
     if (who !== 'accountId' && who !== 'subAccountId') return isShown(who, headers) ? undefined : NOT_AUTHENTICATED;
     const ids = idsOfKey.get(/^Bearer ([^\s]+)$/i.exec(headers.authorization ?? '')?.[1] ?? '');
@@ -103,13 +92,11 @@ export const DOCUMENTED_RATE_LIMITS: RateLimits = { perSubAccount: 1800, perAddr
 const NONE = Number.POSITIVE_INFINITY;
 export const NO_RATE_LIMITS: RateLimits = { perSubAccount: NONE, perAddress: NONE, perChatKey: NONE };
 
-/** Takes a request of that name at `atMs` (monotonic); false, and not counted, when the limit was taken in the second before. */
-type RateCounter = (name: string, atMs: number) => boolean;
-
 /** Counts exactly in every sliding second: it remembers the time of the last `limit` requests of each name. */
-export function createRateCounter(limit: number): RateCounter {
+export function createRateCounter(limit: number) {
   const takenOf = new Map<string, { times: Float64Array; next: number }>();
-  return (name, atMs) => {
+  /** Takes a request of that name at `atMs` (monotonic); false, and not counted, when the limit was taken in the second before. */
+  return (name: string, atMs: number): boolean => {
     if (limit === NONE) return true;
     const taken = takenOf.get(name) ?? { times: new Float64Array(limit).fill(-NONE), next: 0 };
     takenOf.set(name, taken);

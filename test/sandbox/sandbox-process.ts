@@ -1,4 +1,4 @@
-import type { SandboxCredentials } from '../../src/sandbox/admission.js';
+import type { TEST_CREDENTIALS } from '../../src/sandbox/admission.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import type { RequestEntry } from '../../src/sandbox/sandbox-server.js';
@@ -17,7 +17,7 @@ export function sandboxOf(command: string, ...more: string[]): Program {
 /** The sandbox, or a program that passes for one, in a process of its own: it lives on when the command is killed. */
 export class SandboxProcess {
   readonly origin: string;
-  readonly credentials: SandboxCredentials;
+  readonly credentials: typeof TEST_CREDENTIALS;
   readonly #life: Life;
 
   static async start(directory: string, [script, ...args]: Program): Promise<SandboxProcess> {

@@ -53,7 +53,8 @@ export function createSmsArea(clock: Clock, newId: () => string, limits: RateLim
         recipients: readDestinations,
         isBatch: true,
         handle: ({ body: batch, at, number, params: { subAccountId = '' }, rowFaults }) => {
-          if ([batch.template, ...batch.messages].some((each) => isTooFar(each?.scheduled, at))) {
+          const times = [batch.template, ...batch.messages].flatMap((each) => each?.scheduled ?? []);
+          if (times.some((time) => Date.parse(time) > at + MAX_SCHEDULE_MS)) {
             return { status: 400, code: ERROR_CODE.scheduled, message: 'Invalid schedule time' };
           }
           const isStrict = rowFaults.some(({ fault }) => fault.kind === 'strict-numbers');
@@ -151,10 +152,6 @@ interface JudgedMessage extends TextMeasure {
 /** Limits of the service's documentation. */
 const MAX_PARTS = 10;
 const MAX_SCHEDULE_MS = 7 * 86_400_000;
-
-function isTooFar(scheduled: string | undefined, now: number): boolean {
-  return scheduled !== undefined && Date.parse(scheduled) > now + MAX_SCHEDULE_MS;
-}
 
 /** Judges the messages of a batch; measures a text once that messages in a row share. `now` in ms since 1970. */
 function judgeMessages(
