@@ -76,9 +76,8 @@ export const nodeEnv: Env = {
   isProcessAlive,
   spawn: (args, options) => spawn(process.execPath, [process.argv[1] ?? '', ...args], options),
   loadReader: async () => {
-    const [{ listInputs }, { digestInput }, { digestContent }, { readRecordsAhead: readRecords }] = await Promise.all([
+    const [{ listInputs }, { digestInput, digestContent }, { readRecordsAhead: readRecords }] = await Promise.all([
       import('../input/inputs.js'),
-      import('../input/text/byte-source.js'),
       import('../input/text/byte-source.js'),
       import('../input/read-heads.js'),
     ]);

@@ -75,19 +75,10 @@ export function createLibraryCall(deps: {
   clock: Clock;
   signal: AbortSignal | undefined;
 }): CallService {
-  const { settings, transport, laneOf, clock, signal } = deps;
-  const authorize = requireSecrets(createAuthorize(deps.secrets));
+  const { settings, secrets, ...ports } = deps;
+  const authorize = requireSecrets(createAuthorize(secrets));
   const giveUpAfterMs = settings.giveUpAfterSeconds * 1000;
-  const call = createCaller({
-    service: settings,
-    transport,
-    authorize,
-    laneOf,
-    costOf: costOfCall,
-    clock,
-    giveUpAfterMs,
-    signal,
-  });
+  const call = createCaller({ ...ports, service: settings, authorize, costOf: costOfCall, giveUpAfterMs });
   return async (endpoint, input) => {
     assertCallable(endpoint, input, settings);
     try {

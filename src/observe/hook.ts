@@ -9,7 +9,6 @@ import { COLUMNS_FOLLOW } from '../normalize/columns.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { EXIT } from '../report/exit-code.js';
 import type { Summary } from '../report/summary.js';
-import type { Answer } from '../service/answer.js';
 import type { Call } from '../service/transport.js';
 
 /** The most time that all attempts take together. */
@@ -71,10 +70,11 @@ async function postBounded(
       if (waitMs > 0) await clock.sleep(waitMs, ended.signal);
       if (ended.signal.aborted) break;
       const answer = await transport.send(call, ended.signal);
-      if (isTaken(answer)) return undefined;
+      if (answer.kind === 'response' && answer.status >= 200 && answer.status < 300) return undefined;
       fault = answer.kind === 'failure' ? answer.reason : `HTTP ${answer.status}`;
       if (attempt > 0) fault += ` at attempt ${attempt + 1}`;
-      if (!isWorthRepeating(answer)) break;
+      // A notice that comes twice does no harm.
+      if (answer.kind === 'response' && answer.status < 500 && answer.status !== 429) break;
     }
     return ended.signal.aborted ? `it did not take it within ${HOOK_MS / 1000} s, or a signal came` : fault;
   } finally {
@@ -82,15 +82,6 @@ async function postBounded(
     stopListening();
     await transport.close();
   }
-}
-
-function isTaken(answer: Answer): boolean {
-  return answer.kind === 'response' && answer.status >= 200 && answer.status < 300;
-}
-
-/** A notice that comes twice does no harm. */
-function isWorthRepeating(answer: Answer): boolean {
-  return answer.kind === 'failure' || answer.status >= 500 || answer.status === 429;
 }
 
 /** Where `notify.url` posts to. Refuses a secret that is missing, or that holds something else; the error never shows it. */

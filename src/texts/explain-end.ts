@@ -90,19 +90,9 @@ export interface FileReading {
 
 /** How files were read, one text for all that were read alike: all of it for the log, what is not usual for a person. */
 export function listFileNotices(steps: readonly PlannedStep[], screen?: Pick<Screen, 'directory'>): string[] {
-  const read = gatherByFile(steps);
+  const read = steps.flatMap(({ inputs }) => inputs);
   if (screen === undefined) return sayOnce(read);
   return describeReadings(read.map(({ path, notices }) => ({ file: showPath(screen, path), notices })));
-}
-
-function gatherByFile(steps: readonly PlannedStep[]): (FileReading & { readonly path: string })[] {
-  const files = new Map<string, { file: string; path: string; notices: Set<string> }>();
-  for (const { file, path, notices } of steps.flatMap((step) => step.inputs)) {
-    const known = files.get(path) ?? { file, path, notices: new Set() };
-    for (const notice of notices) known.notices.add(notice);
-    files.set(path, known);
-  }
-  return [...files.values()].map((each) => ({ ...each, notices: [...each.notices] }));
 }
 
 /** How files were read, where that is not usual: one text for all that were read alike. */
@@ -111,11 +101,12 @@ export function describeReadings(read: readonly FileReading[]): string[] {
 }
 
 function sayOnce(read: readonly FileReading[]): string[] {
-  const alike = new Map<string, string[]>();
+  // Several steps may read a file.
+  const alike = new Map<string, Set<string>>();
   for (const { file, notices } of read) {
-    if (notices.length > 0) remember(alike, notices.join('; '), (): string[] => []).push(file);
+    if (notices.length > 0) remember(alike, notices.join('; '), () => new Set<string>()).add(file);
   }
-  return [...alike].map(([said, files]) => `${listMost(files, MOST_NAMED)}: ${said}`);
+  return [...alike].map(([said, files]) => `${listMost([...files], MOST_NAMED)}: ${said}`);
 }
 
 /** UTF-8 and commas are what anyone expects. */

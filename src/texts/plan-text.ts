@@ -83,10 +83,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'SMS parts' },
 ];
 
-function describeFigures({ number, kind, counts, inputs, examples }: PlannedStep): {
-  name: string;
-  figures: number[] | string;
-} {
+function describeFigures({ number, kind, counts, inputs, examples }: PlannedStep) {
   const name = `${number} ${escapeText(kind)}`;
   const [action] = examples;
   if (inputs.length === 0 && action !== undefined) return { name, figures: escapeText(`${action.to}: ${action.text}`) };

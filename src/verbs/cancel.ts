@@ -55,7 +55,7 @@ export const cancel = defineVerb({
     );
     const { summary, failure, sentAgain } = ended;
     const counts = { ...ended.counts, ...countLeft(summary, waiting) };
-    const { batches, cancelled, kept, inDoubt, refusals } = counts;
+    const { batches, cancelled, kept, inDoubt } = counts;
     context.name({ cancelled, kept, inDoubt });
     const rest = { what: ASKS_FOR_REST, command: showCommand(screen, 'cancel', showPath(screen, directory)) };
     const isEarly = failure !== undefined && kept > 0;
@@ -67,16 +67,7 @@ export const cancel = defineVerb({
     const said = `${formatToSend(toSend, directory, screen)}${also}${next === undefined ? '' : formatNextStep(next, screen)}`;
     const text = formatCancelled(plan.id, counts, summary.takenBackAt, said);
     const elsewhere = others.map(({ said: _said, ...each }) => each);
-    const figures = {
-      batches,
-      cancelled,
-      kept,
-      inDoubt,
-      refusals,
-      balance: summary.balance,
-      toSend,
-      others: elsewhere,
-    };
+    const figures = { ...counts, balance: summary.balance, toSend, others: elsewhere };
     const about = { job: plan.job.name, plan: plan.id, directory };
     const left = listNonZero({ 'not taken back': kept, 'in doubt': inDoubt });
     const reason = [

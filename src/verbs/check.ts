@@ -9,7 +9,7 @@ import type { Area } from '../domain/areas.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import { isObject } from '../domain/is-object.js';
 import { ENDPOINTS, type EndpointFacts } from '../domain/service-facts.js';
-import { type Input, isRowStep, type Job, type RowStep, type SecretSource, type Step } from '../job/job.js';
+import { type Input, isRowStep, type Job, type RowStep, type Step } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { fixDates } from '../job/resolve-job.js';
 import { areasOf, kindOf } from '../kinds/kinds.js';
@@ -75,7 +75,8 @@ export const check = defineVerb({
     context.workIn(jobDirectoryOf(job));
     await checkRuns(jobDirectoryOf(job), files, problems);
     if (job.approvers !== undefined && job.guards.requireApproval === 1) notices.push(OWN_PLAN);
-    if (job.sameText === undefined && job.repeat === 'never' && job.steps.some(sendsTexts)) notices.push(UNSAID);
+    const sendsTexts = job.steps.some((step) => isRowStep(step) && kindOf(step).listTexts !== undefined);
+    if (job.sameText === undefined && job.repeat === 'never' && sendsTexts) notices.push(UNSAID);
     const isTried = isOnline && problems.isEmpty;
     const online = isTried ? await tryKeys(job, file, context, problems) : [];
     problems.throwIfAny();
@@ -99,10 +100,6 @@ const UNSAID =
 
 const OWN_PLAN =
   'guards.requireApproval is 1: who plans gives a name alone, so one approver can plan under another name and approve it. requireApproval: 2 takes the keys of two people';
-
-function sendsTexts(step: Step): boolean {
-  return isRowStep(step) && kindOf(step).listTexts !== undefined;
-}
 
 interface CheckedStep {
   readonly number: number;
@@ -228,7 +225,8 @@ async function tryArea(area: Area, job: Job, file: string, context: Context) {
     }),
   );
   const isSaidToAll = tried === 'not-found' && (await isSaidWithoutKey(job, file, area, context));
-  return { isTaken: !isSaidToAll, said: isSaidToAll ? sayUnknown(job, area) : sayTaken(job, area) };
+  const unknown = `whether the key is right is not known, as ${job.service.bases[area]} answers the same without one. Check service.bases and service.region`;
+  return { isTaken: !isSaidToAll, said: isSaidToAll ? unknown : sayTaken(job, area) };
 }
 
 /** A run would stop at the step of one that is not there, behind what it had sent by then. */
@@ -261,10 +259,6 @@ function isSaidWithoutKey({ steps }: Job, file: string, area: Area, context: Con
       () => false,
     ),
   );
-}
-
-function sayUnknown({ service }: Job, area: Area): string {
-  return `whether the key is right is not known, as ${service.bases[area]} answers the same without one. Check service.bases and service.region`;
 }
 
 /** The id of nothing that exists: the service answers 404 to a good key, and 401 or 403 to another. */
@@ -307,8 +301,9 @@ function explain(error: unknown, area: Area, { service: { bases, credentials } }
   const source = area === 'campaign' ? credentials.campaign?.dataToken : credentials[area]?.apiKey;
   // Said by the service itself, which has a code for it; something in between says nothing of the key.
   const isRefused = error.code === 'unauthorized' && error.serviceCode !== undefined && source !== undefined;
+  const from = source && ('env' in source ? `the variable ${source.env}` : `the file ${source.file}`);
   const hint = isRefused
-    ? `It comes from ${describeSource(source)}. Check it, and ${NAMED_WITH[area]}.`
+    ? `It comes from ${from}. Check it, and ${NAMED_WITH[area]}.`
     : `It was asked at ${bases[area]}. ${error.hint ?? ''}${error.code === 'unavailable' ? ' If it stays so, check that address.' : ''}`;
   return new UserError('bad-credentials', error.message, { hint });
 }
@@ -322,7 +317,3 @@ const NAMED_WITH: Readonly<Record<Area, string>> = {
   campaign: 'service.credentials.campaign.username',
   chat: 'service.bases',
 };
-
-function describeSource(source: SecretSource): string {
-  return 'env' in source ? `the variable ${source.env}` : `the file ${source.file}`;
-}

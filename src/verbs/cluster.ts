@@ -6,26 +6,19 @@ import { readAddress } from '../command/open-service.js';
 import { escapeText } from '../command/screen.js';
 import { countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
-import type { SecretSource } from '../job/job.js';
 import { argument, databaseFlags, defineBelow, type Group, json, text } from './verb.js';
 
 const flags = { ...databaseFlags, json } as const;
 
-interface Where {
-  readonly databaseEnv: string | undefined;
-  readonly databaseFile: string | undefined;
-}
-
-function sourceOf({ databaseEnv: env = 'VOLLEY_DATABASE_URL', databaseFile: file }: Where): SecretSource {
-  return file === undefined ? { env } : { file };
-}
-
 async function withDatabase(
-  where: Where,
+  {
+    databaseEnv: env = 'VOLLEY_DATABASE_URL',
+    databaseFile: file,
+  }: Partial<Record<'databaseEnv' | 'databaseFile', string | undefined>>,
   context: Context,
   task: (database: Database) => Promise<{ json: object; text: string }>,
 ): Promise<Result> {
-  const url = await readAddress(sourceOf(where), context);
+  const url = await readAddress(file === undefined ? { env } : { file }, context);
   const database = openDatabase(await parseDatabaseUrl(url));
   try {
     return await task(database);

@@ -12,7 +12,7 @@ import { assertIsFile } from '../listen/event-file.js';
 import { describeCounts, logCounts } from '../listen/listen-counts.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
 import { takeOptOuts } from '../listen/opt-outs.js';
-import type { MetricsFlags } from '../observe/metrics-outlets.js';
+import type { ListenMetrics } from '../observe/metrics.js';
 import {
   describeJoined,
   type JoinedTotals,
@@ -83,10 +83,13 @@ export const listen = defineVerb({
         stop.nothingNew.addEventListener('abort', () => resolve(undefined));
       });
       const optOuts = await takeOptOuts(flags, { ...env, log });
-      let metrics: Awaited<ReturnType<typeof openMetrics>> | undefined;
+      let metrics: Awaited<ReturnType<typeof ListenMetrics.serve>> | undefined;
       try {
         const lockOutput = () => lockFile(output, context);
-        if (metricsPort !== undefined) metrics = await openMetrics(flags, output, context);
+        if (metricsPort !== undefined) {
+          const measured = await import('../observe/metrics.js');
+          metrics = await measured.ListenMetrics.serve(flags, output, context);
+        }
         const onArrived = optOuts?.onArrived;
         const deps = { secret, onArrived, divert: receipts?.divert, lockOutput, files, clock, log };
         const listener = await startListener({ host, port, output, ...deps });
@@ -126,11 +129,6 @@ export const listen = defineVerb({
       }
     }),
 });
-
-async function openMetrics(flags: MetricsFlags, output: string, context: Context) {
-  const { ListenMetrics } = await import('../observe/metrics.js');
-  return ListenMetrics.serve(flags, output, context);
-}
 
 /** Writes receipts to the runs in a directory of outputs, and joins them to these. */
 async function receiveInto(directory: string, context: Context) {
@@ -179,11 +177,7 @@ function chooseOutput({
   output,
   optOuts,
   receipts,
-}: {
-  readonly output: string | undefined;
-  readonly optOuts: string | undefined;
-  readonly receipts: string | undefined;
-}): string {
+}: Readonly<Record<'output' | 'optOuts' | 'receipts', string | undefined>>): string {
   if (receipts !== undefined) return join(resolve(receipts), OTHER_EVENTS);
   if (output !== undefined) return resolve(output);
   // What came is the evidence of what was taken down.
@@ -200,7 +194,7 @@ function split(given: string): string[] | undefined {
 }
 
 async function readOwnSecret(
-  { secretEnv, secretFile }: { readonly secretEnv: string | undefined; readonly secretFile: string | undefined },
+  { secretEnv, secretFile }: Readonly<Record<'secretEnv' | 'secretFile', string | undefined>>,
   context: Context,
 ): Promise<string | undefined> {
   if (secretEnv === undefined && secretFile === undefined) return undefined;

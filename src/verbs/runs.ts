@@ -90,13 +90,9 @@ function formatRuns(jobs: readonly { job: string; runs: readonly ListedRun[] }[]
     .join('\n');
 }
 
-function describeRows({ approvals, ...run }: ListedRun): string {
+function describeRows({ approvals, problem, testOf, retryOf, files }: ListedRun): string {
   const approved = approvals === undefined ? '' : `; ${approvals.count} of ${countOf(approvals.required, 'approval')}`;
-  return `${describeOrigin(run)}${approved}`;
-}
-
-function describeOrigin({ problem, testOf, retryOf, files }: ListedRun): string {
-  if (problem !== null) return problem;
-  if (testOf !== undefined) return testOf === null ? 'test of the job' : `test of run ${testOf}`;
-  return retryOf === null ? files.join(', ') : `rows of run ${retryOf}`;
+  const test = testOf === null ? 'test of the job' : testOf && `test of run ${testOf}`;
+  const rows = retryOf === null ? files.join(', ') : `rows of run ${retryOf}`;
+  return `${problem ?? test ?? rows}${approved}`;
 }
