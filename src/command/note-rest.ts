@@ -19,14 +19,7 @@ import type { Files } from '../storage/files.js';
  * A file that a run took is not sent as long as rows of it are not: says how many, and which run or plan has them, the newest of the run
  * that took the file and those that retry its rows.
  */
-export function createNoteRest({
-  files,
-  history,
-  registry,
-  job,
-  loaded,
-  nowMs,
-}: {
+export function createNoteRest(of: {
   files: Files;
   history: readonly PastRun[];
   registry: RegistryState;
@@ -36,6 +29,7 @@ export function createNoteRest({
   loaded: Job;
   nowMs: number;
 }): (leftOut: LeftOut, step: number) => Promise<LeftOut> {
+  const { files, history, registry, job, loaded, nowMs } = of;
   const plans = new Map(history.map(({ plan }) => [plan.id, plan]));
   const pasts = new Map<string, PastRun[]>();
   for (const past of history.toReversed())

@@ -61,12 +61,11 @@ async function startEmbeddedSandbox({ account, accountId, subAccountId }: JobSer
     chat: chatKey,
     campaign,
   };
-  const bases = byArea(() => origin);
   const flushThenClose = async () => {
     await flushWebhooks(LAST_EVENTS_MS);
     await close();
   };
-  return { bases, secrets, close: flushThenClose };
+  return { bases: byArea(() => origin), secrets, close: flushThenClose };
 }
 
 export function assertSafeEnvironment({ env }: Pick<Terminal, 'env'>): void {
@@ -136,13 +135,7 @@ const MAX_LENGTH = 8192;
  */
 export async function readSecret(
   source: SecretSource,
-  {
-    env,
-    readFile,
-  }: {
-    readonly env: Readonly<Record<string, string | undefined>>;
-    readonly readFile: Files['readText'];
-  },
+  { env, readFile }: { readonly env: Terminal['env']; readonly readFile: Files['readText'] },
   what: string,
 ): Promise<string> {
   const where = 'env' in source ? `the environment variable ${source.env}` : `the file ${source.file}`;

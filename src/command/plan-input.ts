@@ -71,13 +71,7 @@ export async function planNewInput(
   context: Context,
   loaded: Job,
   { lock, registry }: HeldJob,
-  {
-    history,
-    isAgain,
-    isResumed,
-    cameWith,
-    day,
-  }: {
+  start: {
     history: readonly PastRun[];
     isAgain: boolean;
     isResumed: boolean;
@@ -85,6 +79,7 @@ export async function planNewInput(
     day: number;
   },
 ): Promise<PlanOutcome> {
+  const { history, isAgain, isResumed, cameWith, day } = start;
   const { env, log, terminal } = context;
   const { files, clock } = env;
   const { directories } = registry;

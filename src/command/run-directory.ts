@@ -109,8 +109,8 @@ async function openRun(
   const { files } = env;
   const jobDirectory = dirname(directory);
   workIn(jobDirectory);
-  const pruned = await readPruned(files, directory);
-  if (pruned !== undefined) throw refusePruned(directory, pruned);
+  const { record } = (await readRunFile(files, directory)) ?? {};
+  if (record?.pruned !== undefined) throw refusePruned(directory, { plan: record.plan, pruned: record.pruned });
   const plan = await readPlan(files, directory);
   assertOwnName(directory, plan);
   name({ job: plan.job.name, run: plan.id });
@@ -199,12 +199,6 @@ export class RunsBelow {
   #open(path: string): Promise<OpenedRun> {
     return openRun({ ...this.#context, name: () => {}, workIn: () => {} }, path);
   }
-}
-
-/** Reads what a run left whose rows were deleted; undefined where they are still there. */
-async function readPruned(files: Files, directory: string) {
-  const { record } = (await readRunFile(files, directory)) ?? {};
-  return record?.pruned && { plan: record.plan, pruned: record.pruned };
 }
 
 function refuse(path: string, what: string, hint?: string): UserError {

@@ -58,7 +58,7 @@ export function createService(options: ServiceOptions): Service {
   };
   let closed: Promise<void> | undefined;
   return {
-    ...createClients((endpoint, input) => maskThrown(call(endpoint, input))),
+    ...createClients((endpoint, input) => maskThrown(() => call(endpoint, input))),
     close: () => {
       closed ??= close();
       return closed;
@@ -84,8 +84,10 @@ export function createLibraryCall(deps: {
     try {
       return await call(endpoint, input);
     } catch (error) {
-      if (error instanceof LaneStopped) throw describeStop(endpoint.name);
-      throw error;
+      if (!(error instanceof LaneStopped)) throw error;
+      const so = 'the service was closed, or its signal aborted, before its turn';
+      const hint = 'It is safe to repeat the call with another service.';
+      throw new UserError('interrupted', `Cannot ${endpoint.name}: ${so}`, { hint });
     }
   };
 }
@@ -115,14 +117,6 @@ function requireSecrets(authorize: Authorize): Authorize {
       hint: `Give createService credentials: { ${area}: … }.`,
     });
   };
-}
-
-function describeStop(name: string): UserError {
-  return new UserError(
-    'interrupted',
-    `Cannot ${name}: the service was closed, or its signal aborted, before its turn`,
-    { hint: 'It is safe to repeat the call with another service.' },
-  );
 }
 
 /** What a call takes of its lane's limits on messages and on their parts; only an SMS batch has any. */

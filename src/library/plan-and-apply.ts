@@ -49,7 +49,7 @@ export function plan(
   source: string | Unchanged<WrittenJob>,
   options: PlanOptions = {},
 ): Promise<PlannedRun | undefined> {
-  return maskThrown(nameFirstProblem(planSource(source, options)));
+  return maskThrown(() => planSource(source, options).catch(nameFirstProblem));
 }
 
 /** A value that is read alone: also one that is `as const`. */
@@ -124,29 +124,23 @@ export type AppliedRun = Summary & { readonly openDoubt: OpenDoubt };
  * UserError when nothing may be sent: changed input, a guard, another plan than `confirm`, a lock that is held.
  */
 export function apply(runDirectory: string, options: ApplyOptions = {}): Promise<AppliedRun> {
-  return maskThrown(applyDirectory(runDirectory, options));
+  return maskThrown(async () => {
+    checkOptions('apply the plan', applyOptions, options);
+    if (typeof runDirectory !== 'string') {
+      throw new UserError('bad-plan', 'Cannot apply the plan: expected the path of a run directory', {
+        hint: 'Give the directory of what plan returned.',
+      });
+    }
+    const { confirm, ignoreChangedInputs = false } = options;
+    const given = { confirm, ignoreChangedInputs, wait: false };
+    const { summary, openDoubt } = await applyRunDirectory(createContext(createHost(options)), runDirectory, given);
+    return { ...summary, openDoubt };
+  });
 }
 
-async function applyDirectory(runDirectory: string, options: ApplyOptions): Promise<AppliedRun> {
-  checkOptions('apply the plan', applyOptions, options);
-  if (typeof runDirectory !== 'string') {
-    throw new UserError('bad-plan', 'Cannot apply the plan: expected the path of a run directory', {
-      hint: 'Give the directory of what plan returned.',
-    });
-  }
-  const { summary, openDoubt } = await applyRunDirectory(createContext(createHost(options)), runDirectory, {
-    confirm: options.confirm,
-    ignoreChangedInputs: options.ignoreChangedInputs ?? false,
-    wait: false,
-  });
-  return { ...summary, openDoubt };
-}
-
-/** Passes a result on; a UserError that only counts its problems says the first of them, too, since a program may show nothing else. */
-async function nameFirstProblem<T>(work: Promise<T>): Promise<T> {
-  return work.catch((error) => {
-    if (!(error instanceof UserError)) throw error;
-    const { code, hint, problems } = error;
-    throw new UserError(code, explainError(error).message, { problems, hint });
-  });
+/** Throws an error once more: a UserError that only counts its problems says the first of them, too, since a program may show nothing else. */
+function nameFirstProblem(error: unknown): never {
+  if (!(error instanceof UserError)) throw error;
+  const { code, hint, problems } = error;
+  throw new UserError(code, explainError(error).message, { problems, hint });
 }

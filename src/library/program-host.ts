@@ -47,9 +47,9 @@ export function followSignal(signal: AbortSignal | undefined): AbortSignal | und
  * Passes a result on; masks every text of a thrown error, since programs log it: message, hint, problems, stack and
  * cause. In place, so that class and code stay.
  */
-export async function maskThrown<T>(work: Promise<T>): Promise<T> {
+export async function maskThrown<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await work;
+    return await work();
   } catch (error) {
     throw maskDeeply(error);
   }

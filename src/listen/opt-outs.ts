@@ -12,7 +12,66 @@ import { GroupCommit } from '../storage/group-commit.js';
 import { splitLines } from '../storage/split-lines.js';
 import type { ListenerOptions } from './listener.js';
 
-const LINE_BREAK = 0x0a;
+/** Takes down who opts out, and in again, by what they write; no one is answered. Undefined where it is not asked for. */
+export async function takeOptOuts(
+  {
+    optOuts,
+    words,
+    inWords = [],
+  }: { optOuts: string | undefined; words: readonly string[] | undefined; inWords: readonly string[] | undefined },
+  { files, clock, log }: { files: Files; clock: Clock; log: Log },
+) {
+  if (optOuts === undefined) {
+    if (words === undefined && inWords.length === 0) return undefined;
+    throw new UserError(
+      'bad-flag',
+      'Cannot listen for words: --opt-outs is not given, expected the list that gets a line for each',
+    );
+  }
+  const file = resolve(optOuts);
+  const readWord = createWordReader({ out: words ?? OPT_OUT_WORDS, in: inWords });
+  let onFailure: (error: Error) => void = () => {};
+  const failed = new Promise<Error>((settle) => {
+    onFailure = settle;
+  });
+  const onReplaced = (lost: number) =>
+    log.warn(`${file} was saved without ${countOf(lost, 'number')} that opted out: no longer on the list`, { lost });
+  const list = await OptOutFile.open(file, { files, onFailure, onReplaced });
+  const counts = { out: 0, in: 0, notTakenDown: 0 };
+  const onArrived: ListenerOptions['onArrived'] = async ({ message }) => {
+    const said = message && readWord(message.text);
+    if (message === undefined || said === undefined) return;
+    const { source, at = new Date(clock.now()).toISOString(), id } = message;
+    const number = readSender(source);
+    if (number === undefined) {
+      counts.notTakenDown += 1;
+      log.warn(`${said.word} from ${maskAddress(source)} was not taken down: its sender cannot be read`, { id });
+      return;
+    }
+    if ((await list.add({ number, ...said, at, by: `${OF_EVENT}${id}` })) === 'written') counts[said.what] += 1;
+  };
+  return {
+    /** Resolves with what ended the writing of the list, if anything does. */
+    failed,
+    onArrived,
+    /** What was taken down, for machines and for a person. */
+    get json() {
+      return { optOuts: { file, ...counts } };
+    },
+    get said() {
+      const none = counts.notTakenDown === 0 ? '' : `, ${counts.notTakenDown} not taken down: sender not readable`;
+      return `, ${counts.out} opted out, ${counts.in} opted in${none}`;
+    },
+    close: () => list.close(),
+  };
+}
+
+/** E.164 of a sender: the service writes numbers without +. Undefined where it is a name, a short code, or of no country. */
+function readSender(source: string): string | undefined {
+  const bare = source.trim().replace(/^tel:/i, '');
+  const number = normalizeNumber(/^\+|^00/.test(bare) ? bare.replace(/^00/, '+') : `+${bare}`, undefined);
+  return number.ok ? number.e164 : undefined;
+}
 
 interface NewLine {
   readonly by: string;
@@ -121,12 +180,8 @@ export class OptOutFile {
   }
 }
 
+/** How `by` begins where a message decided; its id follows, which has no character that a cell may not have. */
 const OF_EVENT = 'listen:';
-
-/** Who decided, where a message did; the id in it has no character that a cell may not have. */
-function namedByEvent(id: string): string {
-  return `${OF_EVENT}${id}`;
-}
 
 function isOfEvent(by: string): boolean {
   return by.startsWith(OF_EVENT);
@@ -147,7 +202,7 @@ async function readList(path: string, files: Files) {
       if (line?.what === 'out') outAt.set(personOf(Number(line.number)), line.at);
       if (line !== undefined && isOfEvent(line.by)) known.add(line.by);
     }
-    return { known, outAt, isTorn: end[0] !== LINE_BREAK };
+    return { known, outAt, isTorn: end.toString() !== '\n' };
   } finally {
     await file.close();
   }
@@ -160,67 +215,6 @@ function refuseList(path: string): UserError {
   return new UserError('bad-input', `Cannot append to ${path}: it is not a list that Volley writes, ${expected}`, {
     hint: 'Name another file. `optOuts` of a job may be a directory, in which both lists count.',
   });
-}
-
-/** Takes down who opts out, and in again, by what they write; no one is answered. Undefined where it is not asked for. */
-export async function takeOptOuts(
-  {
-    optOuts,
-    words,
-    inWords = [],
-  }: { optOuts: string | undefined; words: readonly string[] | undefined; inWords: readonly string[] | undefined },
-  { files, clock, log }: { files: Files; clock: Clock; log: Log },
-) {
-  if (optOuts === undefined) {
-    if (words === undefined && inWords.length === 0) return undefined;
-    throw new UserError(
-      'bad-flag',
-      'Cannot listen for words: --opt-outs is not given, expected the list that gets a line for each',
-    );
-  }
-  const file = resolve(optOuts);
-  const readWord = createWordReader({ out: words ?? OPT_OUT_WORDS, in: inWords });
-  let onFailure: (error: Error) => void = () => {};
-  const failed = new Promise<Error>((settle) => {
-    onFailure = settle;
-  });
-  const onReplaced = (lost: number) =>
-    log.warn(`${file} was saved without ${countOf(lost, 'number')} that opted out: no longer on the list`, { lost });
-  const list = await OptOutFile.open(file, { files, onFailure, onReplaced });
-  const counts = { out: 0, in: 0, notTakenDown: 0 };
-  const onArrived: ListenerOptions['onArrived'] = async ({ message }) => {
-    const said = message && readWord(message.text);
-    if (message === undefined || said === undefined) return;
-    const { source, at = new Date(clock.now()).toISOString(), id } = message;
-    const number = readSender(source);
-    if (number === undefined) {
-      counts.notTakenDown += 1;
-      log.warn(`${said.word} from ${maskAddress(source)} was not taken down: its sender cannot be read`, { id });
-      return;
-    }
-    if ((await list.add({ number, ...said, at, by: namedByEvent(id) })) === 'written') counts[said.what] += 1;
-  };
-  return {
-    /** Resolves with what ended the writing of the list, if anything does. */
-    failed,
-    onArrived,
-    /** What was taken down, for machines and for a person. */
-    get json() {
-      return { optOuts: { file, ...counts } };
-    },
-    get said() {
-      const none = counts.notTakenDown === 0 ? '' : `, ${counts.notTakenDown} not taken down: sender not readable`;
-      return `, ${counts.out} opted out, ${counts.in} opted in${none}`;
-    },
-    close: () => list.close(),
-  };
-}
-
-/** E.164 of a sender: the service writes numbers without +. Undefined where it is a name, a short code, or of no country. */
-function readSender(source: string): string | undefined {
-  const bare = source.trim().replace(/^tel:/i, '');
-  const number = normalizeNumber(/^\+|^00/.test(bare) ? bare.replace(/^00/, '+') : `+${bare}`, undefined);
-  return number.ok ? number.e164 : undefined;
 }
 
 /** Words by which people opt out, in the languages of the countries that are written to most. */

@@ -64,9 +64,6 @@ function readLastEnd(text: string, job: string) {
 const LAST_EXIT_CODE = 'volley_last_exit_code';
 const LAST_SUCCESS = 'volley_last_success_timestamp_seconds';
 
-/** How a command on the job ended, and when one last succeeded, in seconds since 1970; carried from one file to the next. */
-type LastEnd = Partial<ReturnType<typeof readLastEnd>>;
-
 interface StepRows {
   readonly number: number;
   readonly kind: string;
@@ -125,8 +122,8 @@ export class RunMetrics extends SendMetrics {
     }
   }
 
-  /** How an earlier command ended, or this one. */
-  noteEnd({ exitCode, successSeconds }: LastEnd): void {
+  /** How an earlier command on the job ended, or this one, and when one last succeeded, in seconds since 1970. */
+  noteEnd({ exitCode, successSeconds }: Partial<ReturnType<typeof readLastEnd>>): void {
     if (exitCode !== undefined) this.#lastExitCode.set(this.shared, exitCode);
     if (successSeconds !== undefined) this.#lastSuccess.set(this.shared, successSeconds);
   }

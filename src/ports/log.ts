@@ -60,7 +60,8 @@ export function pickPlain(fields: LogFields): LogFields {
 export function scrubSecrets(text: string, secrets: readonly string[]): string {
   const longestFirst = secrets.filter((secret) => secret !== '').sort((one, other) => other.length - one.length);
   if (longestFirst.length === 0) return text;
-  return text.replace(new RegExp(longestFirst.map(escapePattern).join('|'), 'g'), '[secret]');
+  const patterns = longestFirst.map((secret) => secret.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  return text.replace(new RegExp(patterns.join('|'), 'g'), '[secret]');
 }
 
 /** Controls that JSON leaves as they are, and what cannot be seen. */
@@ -71,8 +72,4 @@ export function escapeJson(json: string): string {
   return json.replace(UNSEEN, (character) =>
     character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }

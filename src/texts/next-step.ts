@@ -32,7 +32,7 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
   const retry = createRetry(summary.directory, view, screen);
   if (summary.testOf !== undefined) return nextOfTest(summary, view, screen);
   if (state === 'planned') return nextOfUnbegun(summary, view, screen);
-  if (isWaiting(summary)) return nextOfStage(summary, job, screen);
+  if (stop?.reason === 'sampled' || stop?.reason === 'held') return nextOfStage(summary, job, screen);
   if (exitCode === 75) return { what: sayResume(stop), command: same };
   if (exitCode === 4 && stop !== null) {
     const { fix, isResumed } = wordsOfStop(stop);
@@ -171,10 +171,6 @@ function nextOfHeld(summary: Summary, retry: Retry): NextStep | undefined {
   return noZone === 0 ? undefined : retry(what, 'no-time-zone', true);
 }
 
-function isWaiting({ stop }: Summary): boolean {
-  return stop?.reason === 'sampled' || stop?.reason === 'held';
-}
-
 function nextOfStage({ directory, plan, stop, steps }: Summary, job: string | undefined, screen: Screen): NextStep {
   const isSample = stop?.reason === 'sampled';
   const again =
@@ -240,13 +236,10 @@ function resumeCommand(
   return showCommand(screen, ...command, ...flags);
 }
 
-/** Whether no row is to be sent. A step without rows has no funnel, and something to do. */
-function isEmpty({ balance, steps }: Summary): boolean {
-  return balance.unprocessed === 0 && steps.every(({ funnel }) => funnel !== undefined);
-}
-
 function nextOfUnbegun(summary: Summary, view: NextStepView, screen: Screen): NextStep {
-  if (!isEmpty(summary))
+  // A step without rows has no funnel, and something to do.
+  const isEmpty = summary.balance.unprocessed === 0 && summary.steps.every(({ funnel }) => funnel !== undefined);
+  if (!isEmpty)
     return view.planned ?? { what: 'send it', command: resumeCommand(summary.directory, undefined, screen) };
   const none = 'there is nothing in it to send';
   if (summary.balance.rejected === 0) return { what: `${none}: every row was skipped` };

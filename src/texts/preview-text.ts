@@ -11,10 +11,7 @@ import { formatMoney } from '../prices/decimal.js';
 import { countSegments, nameCharacters, omitReplaceable } from '../template/segments.js';
 import { showOnPhone } from './row-texts.js';
 
-/** A row as it is shown, and printed as JSON. */
-type DescribedRow = ReturnType<typeof describeRows>[number];
-
-/** The rows of a step that were chosen. */
+/** The rows of a step that were chosen, as they are shown, and printed as JSON. */
 export function describeRows({ number, inputs, rows }: PreviewedStep, { steps, prices }: Job, showNumbers: boolean) {
   const step = steps[number - 1];
   if (step === undefined) return [];
@@ -87,7 +84,7 @@ function maskAll(text: string): string {
   );
 }
 
-export function formatRow(row: DescribedRow, screen: Screen): string {
+export function formatRow(row: ReturnType<typeof describeRows>[number], screen: Screen): string {
   const { step, kind, file, line, sms, fields, price, cells } = row;
   const head = escapeText(`${step} ${kind} · row ${row.row} of ${file} (line ${line})`);
   const shown = sms === null ? [] : [...showOnPhone(sms.text, screen, 4), ...describeDetails(sms).map(escapeText)];

@@ -27,14 +27,14 @@ import { type NextStepView, nextStep } from './next-step.js';
 import { formatFunnel, formatLists, formatReasons } from './row-texts.js';
 import { formatBalances, OUTPUT_STYLES } from './table.js';
 
-interface SummaryView extends NextStepView {
-  /** The time now: what waits at the service can still be taken back. */
-  readonly nowMs: number;
-  readonly screen?: Screen;
-}
-
-/** The account of a run in plain words, for a person: how it ended, one table, why rows were not accepted, what to do next. */
-export function formatSummary(summary: Summary, view: SummaryView): string {
+/**
+ * The account of a run in plain words, for a person: how it ended, one table, why rows were not accepted, what to do next. `nowMs`: what waits
+ * at the service can still be taken back.
+ */
+export function formatSummary(
+  summary: Summary,
+  view: NextStepView & { readonly nowMs: number; readonly screen?: Screen },
+): string {
   const { isSandbox, nowMs, screen = PLAIN_SCREEN } = view;
   const next = nextStep(summary, view, screen);
   const sections = [

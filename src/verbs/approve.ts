@@ -84,19 +84,14 @@ async function readKey(
   written: string | undefined,
   { env, secrets }: Context,
 ): Promise<KeyObject | undefined> {
-  if (written === undefined && approvers === undefined) return undefined;
-  if (written === undefined) {
-    throw new UserError(
-      'bad-flag',
-      'Cannot approve: the job names approvers, expected --key-file FILE with the key of one',
-    );
+  if ((written === undefined) !== (approvers === undefined)) {
+    const so =
+      written === undefined
+        ? 'approvers, expected --key-file FILE with the key of one'
+        : 'no approvers, expected the command without --key-file';
+    throw new UserError('bad-flag', `Cannot approve: the job names ${so}`);
   }
-  if (approvers === undefined) {
-    throw new UserError(
-      'bad-flag',
-      'Cannot approve with --key-file: the job names no approvers, expected the command without it',
-    );
-  }
+  if (written === undefined) return undefined;
   const text = (await env.files.readText(resolve(written)).catch(() => undefined)) ?? '';
   if (text !== '') secrets.keep(text);
   const key = readPrivateKey(text);

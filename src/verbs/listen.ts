@@ -164,13 +164,10 @@ async function receiveInto(directory: string, context: Context) {
 
 /** A line for each run; of many, their number behind the first. */
 function describeRuns(runs: readonly JoinedTotals[]): string[] {
-  const lines = runs.slice(0, MOST_RUNS).map((each) => `  ${nameOf(each)}: ${describeJoined(each)}`);
+  const nameOf = (directory: string) => join(basename(dirname(directory)), basename(directory));
+  const lines = runs.slice(0, MOST_RUNS).map((each) => `  ${nameOf(each.directory)}: ${describeJoined(each)}`);
   const others = runs.length - lines.length;
   return others === 0 ? lines : [...lines, `  and ${countOf(others, 'other run')}`];
-}
-
-function nameOf({ directory }: JoinedTotals): string {
-  return join(basename(dirname(directory)), basename(directory));
 }
 
 function chooseOutput({

@@ -104,10 +104,7 @@ function formatWaiting(messages: readonly MessageToPerson[], screen: Screen): st
 }
 
 /** None where what was sent cannot be read: who opts out is out all the same. */
-async function listWaiting(
-  number: number,
-  { job, env }: { job: Job; env: Context['env'] },
-): Promise<MessageToPerson[]> {
+async function listWaiting(number: number, job: Job, env: Context['env']): Promise<MessageToPerson[]> {
   try {
     const nowMs = env.clock.now();
     // Many people may opt out one by one, and the memory may know of years.
@@ -138,7 +135,7 @@ async function decide(
     await file.close();
   }
   const others = what === 'in' ? await findListOf(Number(number), job, env) : undefined;
-  const waiting = what === 'out' ? await listWaiting(Number(number), { job, env }) : [];
+  const waiting = what === 'out' ? await listWaiting(Number(number), job, env) : [];
   const does = what === 'out' ? 'nothing is sent to it any more' : 'it may be written to again';
   const still = others === undefined ? '' : `, but not by job ${job.name}. The list ${others} has it`;
   const said = `${maskNumber(number)} opted ${what}: ${does} by jobs with this list${still}`;

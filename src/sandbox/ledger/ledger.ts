@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Area } from '../../domain/areas.js';
 import { UserError } from '../../domain/errors.js';
 import { isObject } from '../../domain/is-object.js';
@@ -135,7 +136,7 @@ export class Ledger {
       lineNumber += 1;
       const value = parse(line);
       if (lineNumber > 1 && isPage(value)) yield value;
-      else if (lineNumber === 1 && isHeader(value)) yield undefined;
+      else if (lineNumber === 1 && isDeepStrictEqual(value, HEADER)) yield undefined;
       else {
         const expected = lineNumber === 1 ? `${HEADER.format} version ${HEADER.version}` : 'a page of accepted rows';
         throw new UserError(
@@ -158,10 +159,6 @@ function parse(line: Buffer): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isHeader(value: unknown): boolean {
-  return isObject(value) && value.format === HEADER.format && value.version === HEADER.version;
 }
 
 function isPage(value: unknown): value is Page {
