@@ -1,4 +1,4 @@
-import { countOf } from '../domain/count-of.js';
+import { countOf, listSaid } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { isRowStep, type Step } from '../job/job.js';
 import type { RequestKey } from '../journal/entry-format.js';
@@ -91,8 +91,11 @@ export async function assertNothingLost(
 
 function assertSame(run: string, missing: readonly RequestKey[], unknown: readonly RequestKey[]): void {
   if (missing.length + unknown.length === 0) return;
-  const lacks = `lacks ${countOf(missing.length, 'request')} that may have been sent`;
-  throw refuseRun(run, `the database ${lacks}, and has ${unknown.length} to send that the journal knows as done`);
+  const faults = listSaid(
+    missing.length > 0 && `lacks ${countOf(missing.length, 'request')} that may have been sent`,
+    unknown.length > 0 && `has ${countOf(unknown.length, 'request')} to send that the journal knows as done`,
+  );
+  throw refuseRun(run, `the database ${faults.join(', and ')}`);
 }
 
 function isAmong(parts: readonly RequestKey[]): (part: RequestKey) => boolean {

@@ -33,7 +33,7 @@ const optOut = defineBelow(
   {
     args,
     flags,
-    examples: [['jobs/spring-sale.yaml +6591234567 --by "Ann, by phone"', '']],
+    examples: [['jobs/spring-sale.yaml +6591234567 --by "Ann by phone"', '']],
     run: (given, context) => decide('out', given, context),
   },
 );
