@@ -46,11 +46,14 @@ const CWD = 'uv_cwd';
 export function exitCodeOfDisk({
   code,
   syscall,
+  path = '',
   place = syscall === CWD ? 'given' : 'unknown',
-}: Pick<DiskError, 'code' | 'place'> & { readonly syscall?: string }): number {
+}: Pick<DiskError, 'code' | 'path' | 'place'> & { readonly syscall?: string }): number {
   // The system remounts a failing disk read-only; a directory that was still to be made there was never writable.
   if (code === 'EROFS') return place === 'given' || place === 'output' ? EXIT.notStarted : EXIT.again;
-  if (!BY_PERSON.has(code)) return EXIT.again;
+  // A process that begins to send a run removes what others have not finished, also of a report that is written meanwhile.
+  const isTakenAway = code === 'ENOENT' && syscall === 'rename' && path.endsWith('.part');
+  if (!BY_PERSON.has(code) || isTakenAway) return EXIT.again;
   return place === 'run' || place === 'unknown' ? EXIT.stopped : EXIT.notStarted;
 }
 
@@ -123,6 +126,7 @@ function adviseOnDisk(error: DiskError): string {
 
 const MORE_FILES = 'Allow more open files, for example with a higher `ulimit -n`';
 const FIX: Readonly<Record<string, string>> = {
+  ENOENT: 'Wait until the process that has begun to send the run is done',
   EMFILE: MORE_FILES,
   ENFILE: MORE_FILES,
   EFBIG: 'Allow longer files, for example with a higher `ulimit -f`',

@@ -87,6 +87,9 @@ test('the words name the path, what the system says, and what to do', () => {
   ];
   for (const [code, path, place, hint] of hints)
     expect(error(code, 'open', `/out/sale/${path}`, place).hint).toContain(hint);
+  expect(error('ENOENT', 'rename', '/out/sale/k3/1-sms.results.csv.1.part', 'run').hint).toContain(
+    'Wait until the process',
+  );
 });
 
 test.each<DiskPlace>(['given', 'output', 'job', 'run', 'unknown'])(
