@@ -15,6 +15,7 @@ import {
   type PlannedStep,
   readPlan,
 } from '../plan/format/plan-file.js';
+import { isLeftOut } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { accountOfKind } from '../plan/format/run-record.js';
 import { fileIdsOf, type NamedRow, readNamedRows } from '../plan/reimport/named-rows.js';
@@ -220,7 +221,8 @@ function createIsCounted(
     // It came back, and this plan does not have it: it is that of its own run, or of who claimed it from that.
     const isOfOther = () =>
       readFrom.includes(id.file) || claims.listOwners(kind, id, plan).some((one) => members.has(one));
-    if (row.from !== undefined && !isOwn && isOfOther()) return false;
+    const isTaken = plan.retryOf !== undefined || row.state !== 'skipped' || isLeftOut(row);
+    if (row.from !== undefined && !(isOwn && isTaken) && isOfOther()) return false;
     return next === undefined || !members.has(next.plan);
   };
 }

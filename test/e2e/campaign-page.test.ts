@@ -44,19 +44,23 @@ test('rejected, retried and corrected rows are one campaign: each row counts onc
 test('corrected rejections that come back, and what a filter had left out, count where they were sent at last', async () => {
   const where = { name: { not: 'P20' } };
   const stepOf = (...files: string[]) => anSmsStep({ input: { files, where } });
-  const workspace = await aJobFor(`${people(20)}Bad,+65 1\nWorse,n/a\nAgain,+6591000001\nTwin,12\n`, {
+  const workspace = await aJobFor(`${people(20)}Bad,+65 1\nWorse,n/a\nAgain,+6591000001\nTwin,12\nOther,13\n`, {
     steps: [stepOf('people.csv')],
   });
   const ran = await workspace.run();
-  expect(ran.summary.balance).toMatchObject({ read: 24, accepted: 19, rejected: 3, skipped: 2 });
-  const [bad, worse, twin] = readOutput(ran.summary, 1, 'rejections');
+  expect(ran.summary.balance).toMatchObject({ read: 25, accepted: 19, rejected: 4, skipped: 2 });
+  const [bad, worse, twin, other] = readOutput(ran.summary, 1, 'rejections');
   const columns = Object.keys(bad ?? {});
   const line = (row: object) => `${columns.map((name) => `"${Object(row)[name]}"`).join(',')}\n`;
-  const fixed = [{ ...bad, mobile: '+6591000077' }, worse ?? {}, { ...twin, mobile: '+6591000001' }];
-  workspace.write('fixed.csv', `${columns.join(',')}\n${fixed.map(line).join('')}`);
-  workspace.change({ steps: [stepOf('people.csv', 'fixed.csv')] });
+  const write = (name: string, ...rows: object[]) =>
+    workspace.write(name, `${columns.join(',')}\n${rows.map(line).join('')}`);
+  // Two are duplicates as they come back: one of them only at first.
+  const twins = [twin, other].map((row) => ({ ...row, mobile: '+6591000001' }));
+  write('fixed.csv', { ...bad, mobile: '+6591000077' }, worse ?? {}, ...twins);
+  write('then.csv', { ...other, mobile: '+6591000078' });
+  workspace.change({ steps: [stepOf('people.csv', 'fixed.csv', 'then.csv')] });
   const second = await workspace.run();
-  expect(second.summary.balance).toMatchObject({ read: 3, accepted: 1, rejected: 1, skipped: 1 });
+  expect(second.summary.balance).toMatchObject({ read: 5, accepted: 2, rejected: 1, skipped: 2 });
   workspace.change();
   const directory = ran.summary.directory;
   expect((await workspace.resend(directory, 'filtered', '--job', 'job.yaml')).code).toBe(0);
@@ -70,10 +74,10 @@ test('corrected rejections that come back, and what a filter had left out, count
   expect(stdout).toContain('Campaign sale: 3 runs');
 
   const sent = (await workspace.destinations()).filter((number) => number < '+6591000200');
-  expect(sent).toHaveLength(21);
-  expect(page).toContain('read 24 after duplicates 23 1 after rejections 21 2 sent 21');
+  expect(sent).toHaveLength(22);
+  expect(page).toContain('read 25 after duplicates 24 1 after rejections 22 2 sent 22');
   expect(page).toContain('a placeholder (placeholder) 1');
-  expect(page).toMatch(/3 corrected rows .{20,60} 3 1 /);
+  expect(page).toMatch(/5 corrected rows .{20,60} 5 2 /);
   expect(page).toMatch(/again: what a filter had left out .{20,60} 1 1 /);
 });
 
