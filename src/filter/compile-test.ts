@@ -5,7 +5,7 @@ import type { CellTest, CountryTest } from '../job/schema/written-where.js';
 import { kindOf } from '../kinds/kinds.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { type NumberColumn, normalizeCell } from '../normalize/number/number.js';
-import { isRealDate, readIsoDate, readWrittenDate, rewriteNumber } from '../template/written-values.js';
+import { isRealDate, readDate, readIsoDate, rewriteNumber } from '../template/dates-and-numbers.js';
 
 /** A test of one cell. */
 export interface CompiledTest {
@@ -110,7 +110,7 @@ function describeMoments(isDay: boolean, format: string | undefined): Pick<Compi
 
 /** The day of a date as it is written, in ISO 8601 or in `format`, as a number that grows with it: 20260131. Undefined for anything else, and for a day or time that there is not. */
 function readDay(text: string, format: string | undefined): number | undefined {
-  const written = format === undefined ? readIsoDate(text)?.written : readWrittenDate(text, format);
+  const written = readDate(text, format);
   if (written === undefined || !isRealDate(written)) return undefined;
   return written.year * 10_000 + written.month * 100 + written.day;
 }

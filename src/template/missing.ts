@@ -1,6 +1,6 @@
 import { Drop, type FilterImplOptions } from 'liquidjs';
 import { clip } from '../domain/text.js';
-import { BadDate, formatDate } from './written-values.js';
+import { BadDate, formatDate } from './dates-and-numbers.js';
 
 type FilterHandler = Extract<FilterImplOptions, (...args: never[]) => unknown>;
 

@@ -19,9 +19,9 @@ import { type Problem, UserError } from '../domain/errors.js';
 import { suggestNearest } from '../domain/text.js';
 import type { Columns } from '../normalize/columns.js';
 import { type BoundTemplate, bindColumns, renderConstant, type VariableUse } from './bind-template.js';
+import { findBadDirective, findBadInputFormat } from './dates-and-numbers.js';
 import { dateFilter, MissingCell, passMissing } from './missing.js';
 import { compilePieces } from './pieces.js';
-import { findBadDirective, findBadInputFormat } from './written-values.js';
 
 /**
  * A message text with variables, in Liquid. It is parsed, bound to the columns of a file, and rendered row by row.

@@ -36,8 +36,9 @@ const BUILT: Readonly<Record<string, string>> = {
   'ports/log.ts': 'alternatives of plain text: no repetition',
   'normalize/number/numbering-plan.ts':
     'the patterns of libphonenumber, pinned with it: digits only, and at most 40 where the cell is plain, else 250',
-  'template/written-values.ts':
+  'template/dates-and-numbers.ts':
     'of dates digits of fixed number, in a format of at most 50 characters; of numbers groups of three digits, or digits, and digits behind one sign: each character fits one place only',
+  'template/segments.ts': 'one class of characters: no repetition',
   'job/schema/written-where.ts': 'either of two literals, which are looked at themselves',
   'cluster/postgres/database.ts': 'a code of the house, five letters and digits: no repetition',
   'service/service-secrets.ts': 'letters of secrets, each in a few writings: no repetition',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BadDate, findBadDirective, findBadInputFormat, formatDate } from '../../src/template/written-values.js';
+import { BadDate, findBadDirective, findBadInputFormat, formatDate } from '../../src/template/dates-and-numbers.js';
 
 describe('formatDate', () => {
   test.each([

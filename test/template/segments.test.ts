@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countSegments, nameCharacter } from '../../src/template/segments.js';
+import { checkText, countSegments, nameCharacter, replaceTypography } from '../../src/template/segments.js';
+import { runsOf } from '../one-in.js';
 
 // Both oracles are CommonJS without types.
 const require = createRequire(import.meta.url);
@@ -106,5 +107,98 @@ describe('countSegments', () => {
     expect(nameCharacter(0x202e)).toBe('U+202E');
     expect(nameCharacter(0xd800)).toBe('U+D800');
     expect(nameCharacter(0x1b)).toBe('U+001B');
+  });
+});
+
+function codeOf(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2' = 'AUTO'): string {
+  const check = checkText(text, encoding);
+  return 'code' in check ? check.code : 'ok';
+}
+
+function reasonOf(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2' = 'AUTO'): string {
+  const check = checkText(text, encoding);
+  return 'code' in check ? check.reason : '';
+}
+
+describe('checkText', () => {
+  test('gives the count of a text that can be sent', () => {
+    expect(checkText('Hello', 'AUTO')).toEqual(countSegments('Hello', 'AUTO'));
+    expect(checkText('Hello', 'AUTO')).toMatchObject({ encoding: 'GSM7', segments: 1, units: 5, extraParts: 0 });
+  });
+
+  test.each(['', ' ', '\n\t', '\u00A0'])('refuses %j as empty', (text) => {
+    expect(codeOf(text)).toBe('empty-text');
+  });
+
+  test('takes ten parts and refuses eleven, in both encodings', () => {
+    expect(codeOf('a'.repeat(1530))).toBe('ok');
+    expect(codeOf('a'.repeat(1531))).toBe('text-too-long');
+    expect(codeOf('中'.repeat(670))).toBe('ok');
+    expect(codeOf('中'.repeat(671))).toBe('text-too-long');
+    expect(codeOf('a'.repeat(671), 'UCS2')).toBe('text-too-long');
+  });
+
+  test('says how many parts a long text takes, and which character made it so', () => {
+    expect(reasonOf(`${'a'.repeat(700)}’`)).toContain('11 parts in UCS-2 because of ’ (U+2019');
+    expect(reasonOf('a'.repeat(1531))).toContain('11 parts in GSM-7, expected at most 10 parts');
+  });
+
+  test('refuses a character outside GSM-7 where the job asks for GSM7, and names it', () => {
+    expect(codeOf('Café €5', 'GSM7')).toBe('ok');
+    expect(codeOf('Don’t', 'GSM7')).toBe('not-gsm7');
+    expect(reasonOf('Don’t', 'GSM7')).toContain('’ (U+2019 RIGHT SINGLE QUOTATION MARK)');
+    expect(codeOf('Don’t', 'UCS2')).toBe('ok');
+  });
+
+  test.each(['a\uD83D', '\uDE00b', 'ok 😀 \uD83D!'])(
+    'refuses half a surrogate pair in %j, whatever the encoding',
+    (text) => {
+      expect(codeOf(text)).toBe('lone-surrogate');
+      expect(codeOf(text, 'GSM7')).toBe('lone-surrogate');
+      expect(codeOf(text, 'UCS2')).toBe('lone-surrogate');
+    },
+  );
+
+  test('never quotes the text', () => {
+    for (const reason of [reasonOf('Secret’', 'GSM7'), reasonOf('Secret\uD83D'), reasonOf('Secret '.repeat(300))]) {
+      expect(reason).not.toBe('');
+      expect(reason).not.toContain('Secret');
+    }
+  });
+});
+
+describe('replacing typography', () => {
+  test.each([
+    ['It’s ‘you’', "It's 'you'", '‘’'],
+    ['„So“ “so” «so» ‹so›', '"So" "so" "so" \'so\'', '«»“”„‹›'],
+    ['20–30 — 5‑7 − 1', '20-30 - 5-7 - 1', '‑–—−'],
+    ['Wait…', 'Wait...', '…'],
+    ['10\u00a0€ a\u202fb\u2009c', '10 € a b c', '\u00a0\u2009\u202f'],
+  ])('%j is %j', (text, plain, replaced) => {
+    expect(replaceTypography(text)).toEqual({ text: plain, replaced });
+  });
+
+  test.each([['plain'], ['Ünder 10 € [a]'], [''], ['你好 – 5'], ['Olá ç – ok'], ['👩 “x”'], ['• one'], ['a\u200bb']])(
+    '%j stays as it is: nothing is to be replaced, or GSM-7 is not enough',
+    (text) => expect(replaceTypography(text)).toBeUndefined(),
+  );
+
+  test('replaces the 27 characters of its table, and no other', () => {
+    const all = Array.from({ length: 0xffff }, (_, unit) => String.fromCharCode(unit));
+    expect(all.filter((character) => replaceTypography(character) !== undefined)).toHaveLength(27);
+  });
+
+  test('makes only texts of GSM-7, of as few parts or fewer, and nothing of what it made', () => {
+    const unit = fc.constantFrom('a', 'é', '€', '’', '“', '–', '…', '\u00a0', ' ', '漢', 'ç', '👩');
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 300 }), (text) => {
+        const made = replaceTypography(text);
+        if (made === undefined) return;
+        expect(countSegments(text, 'AUTO').encoding).toBe('UCS2');
+        expect(countSegments(made.text, 'AUTO').encoding).toBe('GSM7');
+        expect(replaceTypography(made.text)).toBeUndefined();
+      }),
+      { numRuns: runsOf(2000) },
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isBlank } from '../../domain/text.js';
 import { normalizeCountry } from '../../normalize/country.js';
-import { findBadInputFormat, findBadNumberFormat } from '../../template/written-values.js';
+import { findBadInputFormat, findBadNumberFormat } from '../../template/dates-and-numbers.js';
 import { columnName } from './values.js';
 import { expected, rule, type ValueFault } from './words.js';
 

@@ -200,7 +200,7 @@ function bindSms(step: SmsStep, columns: Columns): DraftRow {
   const { render } = template.bind(columns);
   const check = ({ text, replaced }: ReturnType<typeof replaceIn>): CheckedText => {
     const checked = checkText(text, encoding);
-    return checked.ok ? { count: nameForcing(checked.count, smartReplace), replaced } : [checked.rejection];
+    return 'code' in checked ? [checked] : { count: nameForcing(checked, smartReplace), replaced };
   };
   const writeText = (cells: ByteCells, json: TextBuffer): CheckedText => {
     const start = json.length;

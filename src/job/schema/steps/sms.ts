@@ -61,15 +61,8 @@ export const smsStep = z
   .describe('Sends SMS in batches.');
 
 /** A fault of the text that affects every row is a fault of the job file: one of the template, or what would reject each row that has a number. */
-function findTextFault({
-  text,
-  encoding,
-  smartReplace,
-}: {
-  text: string;
-  encoding: string;
-  smartReplace: boolean;
-}): ValueFault | undefined {
+function findTextFault(template: { text: string; encoding: string; smartReplace: boolean }): ValueFault | undefined {
+  const { text, encoding, smartReplace } = template;
   const path = ['text'];
   let constant: string | undefined;
   try {
@@ -78,7 +71,7 @@ function findTextFault({
     return { ...describeTemplateFault(error, ''), path };
   }
   if (constant === undefined) return undefined;
-  const sent = smartReplace === true ? (replaceTypography(constant)?.text ?? constant) : constant;
+  const sent = smartReplace ? (replaceTypography(constant)?.text ?? constant) : constant;
   const check = checkText(sent, encoding === 'GSM7' || encoding === 'UCS2' ? encoding : 'AUTO');
-  return check.ok ? undefined : { path, message: `: ${check.rejection.reason}` };
+  return 'code' in check ? { path, message: `: ${check.reason}` } : undefined;
 }
