@@ -79,7 +79,7 @@ export const nodeEnv: Env = {
     const [{ listInputs }, { digestInput, digestContent }, { readRecordsAhead: readRecords }] = await Promise.all([
       import('../input/inputs.js'),
       import('../input/text/byte-source.js'),
-      import('../input/read-heads.js'),
+      import('../input/read-records.js'),
     ]);
     return { listInputs, digestInput, digestContent, readRecords };
   },

@@ -4,7 +4,7 @@ import { UserError } from '../domain/errors.js';
 import { readKept, remember } from '../domain/is-object.js';
 import type { Cell } from '../domain/row.js';
 import { listInputs } from '../input/inputs.js';
-import { readRecords } from '../input/read-heads.js';
+import { readRecords } from '../input/read-records.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { normalizeNumber } from '../normalize/number/number.js';
 import { JOURNAL_FILE, type Plan, type PlanAt } from '../plan/format/plan-file.js';

@@ -24,8 +24,8 @@ export function placeInJob({ key }: Pick<InputFile, 'key'>): string {
 /**
  * The files that absolute paths and glob patterns name, each once, sorted by path; `directory` is that of the job
  * file. Refuses, all at once: what names nothing, is no regular file, or may not be read. A directory that matches a
- * pattern is skipped, and so is the mark of an open workbook. With `onEmptyPattern` a pattern may match no file, as long as its directory exists: an inbox may
- * be empty.
+ * pattern is skipped, and so is the mark of an open workbook. With `onEmptyPattern` a pattern may match no file, as long as its
+ * directory exists: an inbox may be empty.
  */
 export async function listInputs(
   patterns: readonly string[],
@@ -36,15 +36,16 @@ export async function listInputs(
   const problems: Problem[] = [];
   const files = new Map<string, InputFile>();
   for (const pattern of patterns) {
-    for (const path of await findPaths(pattern, { show, problems, onEmptyPattern })) {
+    for (const path of await findPaths(pattern, show, problems, onEmptyPattern)) {
       if (files.has(path)) continue;
       const fault = await findFault(path);
-      if (fault === undefined) files.set(path, { path, shown: show(path), format: formatByName(path) });
+      const shown = show(path);
+      if (fault === undefined) files.set(path, { path, shown, format: formatByName(path) });
       else
         problems.push({
-          where: show(path),
+          where: shown,
           message: `${fault}, expected a file that can be read`,
-          hint: hintOf(show(path), fault),
+          hint: hintOf(shown, fault),
         });
     }
   }
@@ -60,17 +61,11 @@ function hintOf(shown: string, fault: string): string | undefined {
 
 async function findPaths(
   pattern: string,
-  {
-    show,
-    problems,
-    onEmptyPattern,
-  }: {
-    show: (path: string) => string;
-    problems: Problem[];
-    onEmptyPattern: ((shown: string) => void) | undefined;
-  },
+  show: (path: string) => string,
+  problems: Problem[],
+  onEmptyPattern: ((shown: string) => void) | undefined,
 ): Promise<readonly string[]> {
-  if (!isDynamicPattern(pattern) || (await exists(pattern))) return [pattern];
+  if (!isDynamicPattern(pattern) || (await find(pattern)) !== undefined) return [pattern];
   const { paths: found, unlisted } = await searchPattern(pattern);
   const paths = found.filter((path) => !isOpenMark(path));
   for (const { path, error } of unlisted) {
@@ -79,24 +74,13 @@ async function findPaths(
   }
   if (paths.length > 0 || unlisted.length > 0) return paths;
   if (onEmptyPattern !== undefined) onEmptyPattern(show(pattern));
-  else {
-    problems.push({ where: show(pattern), message: 'the pattern matches no file, expected at least one' });
-  }
+  else problems.push({ where: show(pattern), message: 'the pattern matches no file, expected at least one' });
   return paths;
 }
 
 /** Whether a file is the mark that Excel leaves beside a workbook while it is open: `~$people.xlsx`. It holds no rows. */
 export function isOpenMark(path: string): boolean {
   return basename(path).startsWith('~$');
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Stat before open: opening a pipe would wait for a writer. */
@@ -147,19 +131,16 @@ async function splitPattern(pattern: string): Promise<{ root: string; rest: stri
   let taken = 1;
   while (taken < segments.length - 1) {
     const next = join(root, segments[taken] ?? '');
-    if (!(await isDirectory(next))) break;
+    if ((await find(next))?.isDirectory() !== true) break;
     root = next;
     taken += 1;
   }
   return { root, rest: segments.slice(taken).join('/') };
 }
 
-async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch {
-    return false;
-  }
+/** Undefined for what is not there, or cannot be looked at. */
+function find(path: string): Promise<Stats | undefined> {
+  return stat(path).catch(() => undefined);
 }
 
 type GlobFs = NonNullable<GlobOptions['fs']>;

@@ -17,7 +17,7 @@ import { guessListCountry } from '../guess/guess-number.js';
 import { joinSamples, type SampledFile, type SampledRows } from '../guess/sampled-columns.js';
 import { findWhereConsent, type OptOutList, writeJob } from '../guess/write-job.js';
 import { isOpenMark } from '../input/inputs.js';
-import { adviseOnTitle, readHeads } from '../input/read-heads.js';
+import { adviseOnTitle, readHeads } from '../input/read-records.js';
 import type { Job } from '../job/job.js';
 import { parseJob } from '../job/load.js';
 import { fixDates } from '../job/resolve-job.js';

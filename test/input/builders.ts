@@ -7,7 +7,7 @@ import { listRecords } from '../../src/domain/bytes/row-block.js';
 import { UserError } from '../../src/domain/errors.js';
 import type { Cell, SourceRecord } from '../../src/domain/row.js';
 import type { InputFile } from '../../src/input/inputs.js';
-import { readRecords } from '../../src/input/read-heads.js';
+import { readRecords } from '../../src/input/read-records.js';
 import type { RecordReader } from '../../src/input/record-reader.js';
 import type { Input, ReadLimits } from '../../src/job/job.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { UserError } from '../../src/domain/errors.js';
 import { listInputs } from '../../src/input/inputs.js';
-import { readRecords } from '../../src/input/read-heads.js';
+import { readRecords } from '../../src/input/read-records.js';
 import { digestContent, digestInput } from '../../src/input/text/byte-source.js';
 import {
   type ContactsStep,

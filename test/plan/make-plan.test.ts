@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readRecords } from '../../src/input/read-heads.js';
+import { readRecords } from '../../src/input/read-records.js';
 import { digestContent, digestInput } from '../../src/input/text/byte-source.js';
 import type { InputReader } from '../../src/plan/plan-deps.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';

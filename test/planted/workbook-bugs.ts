@@ -10,10 +10,10 @@ export const WORKBOOK_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a number of a workbook loses the digits that its format hides',
-    file: 'src/input/xlsx/show-number.ts',
+    file: 'src/input/xlsx/workbook.ts',
     find: "return shown === '' || hidesDigits ? full : shown;",
     replace: "return shown === '' ? full : shown;",
-    tests: ['test/input/xlsx/show-number.test.ts'],
+    tests: ['test/input/xlsx/workbook.test.ts'],
   },
   {
     name: 'a formula of a workbook without a stored value is a blank cell',

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { listInputs } from '../../src/input/inputs.js';
-import { readRecords } from '../../src/input/read-heads.js';
+import { readRecords } from '../../src/input/read-records.js';
 import { digestContent, digestInput } from '../../src/input/text/byte-source.js';
 import type { Job } from '../../src/job/job.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { listInputs } from '../../src/input/inputs.js';
-import { readRecords } from '../../src/input/read-heads.js';
+import { readRecords } from '../../src/input/read-records.js';
 import { digestContent, digestInput } from '../../src/input/text/byte-source.js';
 import { loadJob } from '../../src/job/load.js';
 import { type Plan, rowsFile } from '../../src/plan/format/plan-file.js';

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { readRecords } from '../../src/input/read-heads.js';
+import { readRecords } from '../../src/input/read-records.js';
 import { readRunRows } from '../../src/report/run-rows.js';
 import { type ExportEnd, settleByExport } from '../../src/settle/settle-export.js';
 import type { LockedRun } from '../../src/settle/settle-rows.js';

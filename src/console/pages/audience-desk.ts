@@ -1,7 +1,7 @@
 import { basename, join, resolve } from 'node:path';
 import { format } from '../../domain/count-of.js';
 import { joinSamples, type SampledRows } from '../../guess/sampled-columns.js';
-import { guessFileEncoding, readHeads } from '../../input/read-heads.js';
+import { guessFileEncoding, readHeads } from '../../input/read-records.js';
 import type { SuppressionInput } from '../../plan/format/plan-file.js';
 import { describeList, warnOfList } from '../../report/account.js';
 import { type Html, html, NOTHING } from '../../report/page/html.js';

@@ -5,7 +5,7 @@ import { quoteWord, UserError } from '../../domain/errors.js';
 import { warnOfLandlines } from '../../guess/guess-job.js';
 import { guessNumber } from '../../guess/guess-number.js';
 import { joinSamples, listFilled } from '../../guess/sampled-columns.js';
-import { readHeads } from '../../input/read-heads.js';
+import { readHeads } from '../../input/read-records.js';
 import { listSheets } from '../../input/xlsx/open-sheet.js';
 import { findColumn } from '../../normalize/columns.js';
 import { nameCountry, normalizeCountry } from '../../normalize/country.js';

@@ -1,6 +1,6 @@
 import { basename, extname, join } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
-import { guessFileEncoding } from '../../input/read-heads.js';
+import { guessFileEncoding } from '../../input/read-records.js';
 import { createDecoder } from '../../input/text/encoding.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { explainReason } from '../../report/account.js';

@@ -7,7 +7,7 @@ import { refuse } from '../record-reader.js';
 import { OLE_MAGIC, readPieces, startsWith, ZIP_MAGIC } from '../text/byte-source.js';
 import { Archive } from './archive.js';
 import { type SheetContext, type SheetRow, SheetRows } from './sheet-rows.js';
-import { readCellFormats, readWorkbook, type Sheet } from './show-number.js';
+import { readCellFormats, readWorkbook, type Sheet } from './workbook.js';
 import { readPart, readSharedTexts } from './xml-reader.js';
 
 /** The sheet of a workbook that a step reads. */

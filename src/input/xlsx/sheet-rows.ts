@@ -1,7 +1,7 @@
 import type { UserError } from '../../domain/errors.js';
 import { refuse } from '../record-reader.js';
 import { refuseDamaged } from './archive.js';
-import { type CellFormats, isTrue, writeInFull } from './show-number.js';
+import { type CellFormats, isTrue, writeInFull } from './workbook.js';
 import { decodeEscapes, isRun, type SharedTexts, type Tag } from './xml-reader.js';
 
 /** A cell without a value that could be read. */

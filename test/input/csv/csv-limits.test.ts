@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readRecords } from '../../../src/input/read-heads.js';
+import { readRecords } from '../../../src/input/read-records.js';
 import { digestInput } from '../../../src/input/text/byte-source.js';
 import { aDirectory, aFile, anInput, readRefused, readWhole } from '../builders.js';
 

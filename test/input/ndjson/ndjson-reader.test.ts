@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readRecords } from '../../../src/input/read-heads.js';
+import { readRecords } from '../../../src/input/read-records.js';
 import { readBatches } from '../../../src/input/record-reader.js';
 import { digestInput } from '../../../src/input/text/byte-source.js';
 import { aDirectory, aFile, aGzip, anInput, readRefused, readWhole } from '../builders.js';

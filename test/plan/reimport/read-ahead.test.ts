@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readRecords } from '../../../src/input/read-heads.js';
+import { readRecords } from '../../../src/input/read-records.js';
 import { aCsvOf, anSmsStep, makeAPlan, NO_OWNERS } from '../a-plan.js';
 
 test('planning that is interrupted while it looks for rows that come back ends at the next block of the file', async () => {

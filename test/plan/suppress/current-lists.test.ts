@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { OPT_OUT_HEADER } from '../../../src/domain/person.js';
 import { listInputs } from '../../../src/input/inputs.js';
-import { readRecords } from '../../../src/input/read-heads.js';
+import { readRecords } from '../../../src/input/read-records.js';
 import { digestContent, digestInput } from '../../../src/input/text/byte-source.js';
 import { NumberSet } from '../../../src/normalize/number/number-set.js';
 import { ProblemList } from '../../../src/plan/problems.js';

@@ -15,19 +15,34 @@ import { type RecordReader, readBatches } from './record-reader.js';
 import { guessEncoding } from './text/encoding.js';
 import { XlsxReader } from './xlsx/xlsx-reader.js';
 
+/** A reader over one file, in the format that the job states or else its name says; nothing of its content is read before `open`. */
+export function readRecords(file: InputFile, input: Input): RecordReader {
+  switch (formatOf(file, input)) {
+    case 'csv':
+      return new CsvReader(file, input);
+    case 'ndjson':
+      return new NdjsonReader(file, input);
+    case 'xlsx':
+      return new XlsxReader(file, input);
+  }
+}
+
+function formatOf(file: InputFile, input: Input): InputFile['format'] {
+  return input.format ?? file.format;
+}
+
+/** A smaller file is read before a thread has started. */
+const THREAD_BYTES = 4 * 1024 * 1024;
+
+/** Like `readRecords`, but a thread of its own reads a large CSV ahead of the consumer, and drafts its rows for a step. */
+export function readRecordsAhead(file: InputFile, input: Input, step?: RowStep): RecordReader {
+  const isLarge = (statSync(file.path, { throwIfNoEntry: false })?.size ?? 0) >= THREAD_BYTES;
+  const isAhead = isLarge && formatOf(file, input) === 'csv' && canReadInThread();
+  return isAhead ? new ThreadedCsvReader(file, input, step) : readRecords(file, input);
+}
+
 /** Rows that are looked at, of all files together. */
 const MOST_ROWS = 5000;
-
-/** The files of a job that is to be written, with their first rows. */
-interface FileHeads {
-  readonly files: readonly SampledFile[];
-  readonly optOuts: readonly ListHead[];
-  /** Names of the marks that Excel leaves beside a workbook while it is open. */
-  readonly marks: readonly string[];
-  readonly encoding: string | undefined;
-  /** As stated, where one of the files is a workbook. */
-  readonly sheet: string | undefined;
-}
 
 /** An opt-out list and its first rows. */
 interface ListHead {
@@ -43,11 +58,14 @@ interface Stated {
   readonly sheet: string | undefined;
 }
 
-/** Reads the first rows of the files as planning will read them. Throws UserError for what no job can be written from. */
+/**
+ * Reads the first rows of the files of a job that is to be written, as planning will read them. `marks`: names of the marks that Excel
+ * leaves beside a workbook while it is open. Throws UserError for what no job can be written from.
+ */
 export async function readHeads(
   paths: readonly string[],
   { jobDirectory, disk, stated }: { jobDirectory: string; disk: Pick<Files, 'list'>; stated: Stated },
-): Promise<FileHeads> {
+) {
   const from = process.cwd();
   const name = (path: string) => relative(jobDirectory, path).replaceAll(sep, '/');
   const marks = paths.filter(isOpenMark);
@@ -208,30 +226,4 @@ function readKind(name: string): 'a number' | 'an e-mail address' | undefined {
   const digits = name.replace(/E\+?\d+$/i, '');
   if (!/\p{L}/u.test(digits) && (name.match(/\d/g)?.length ?? 0) >= LEAST_DIGITS) return 'a number';
   return isPlausibleEmail(name.trim()) ? 'an e-mail address' : undefined;
-}
-
-/** A reader over one file, in the format that the job states or else its name says; nothing of its content is read before `open`. */
-export function readRecords(file: InputFile, input: Input): RecordReader {
-  switch (formatOf(file, input)) {
-    case 'csv':
-      return new CsvReader(file, input);
-    case 'ndjson':
-      return new NdjsonReader(file, input);
-    case 'xlsx':
-      return new XlsxReader(file, input);
-  }
-}
-
-function formatOf(file: InputFile, input: Input): InputFile['format'] {
-  return input.format ?? file.format;
-}
-
-/** A smaller file is read before a thread has started. */
-const THREAD_BYTES = 4 * 1024 * 1024;
-
-/** Like `readRecords`, but a thread of its own reads a large CSV ahead of the consumer, and drafts its rows for a step. */
-export function readRecordsAhead(file: InputFile, input: Input, step?: RowStep): RecordReader {
-  const isLarge = (statSync(file.path, { throwIfNoEntry: false })?.size ?? 0) >= THREAD_BYTES;
-  const isAhead = isLarge && formatOf(file, input) === 'csv' && canReadInThread();
-  return isAhead ? new ThreadedCsvReader(file, input, step) : readRecords(file, input);
 }

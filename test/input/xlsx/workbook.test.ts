@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { showNumbersBy, writeInFull } from '../../../src/input/xlsx/show-number.js';
+import { showNumbersBy, writeInFull } from '../../../src/input/xlsx/workbook.js';
 
 describe('a number in full', () => {
   it.each([
