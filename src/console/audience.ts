@@ -144,8 +144,8 @@ export function describeAudience({ columns, rows }: SampledRows, ticked: readonl
   const steps = toWhere(ticked).map((condition) => {
     const numbers = { column: undefined, country: undefined, countryColumn: undefined };
     const bound = new Columns(columns);
-    const filter = bindWhere([[condition]], bound, numbers);
-    left = bound.problems.length > 0 ? [] : left.filter((row) => filter.refuse(cellsOf(row)) === undefined);
+    const refuseRow = bindWhere([[condition]], bound, numbers);
+    left = bound.problems.length > 0 ? [] : left.filter((row) => refuseRow(cellsOf(row)) === undefined);
     return `${describeCondition(condition)} leaves ${format(left.length)}`;
   });
   const how = steps.length === 0 ? '' : ` ${steps.join(', then ')}.`;

@@ -191,6 +191,7 @@ export const CAMPAIGN_TIMED_OUT_STATUS = 206;
 export const CAMPAIGN_REFUSAL = /\bcampaign\b|^invalid state transition|^not authorized/i;
 /** What a campaign can be set to. */
 export type CampaignTarget = 'RUNNING' | 'PAUSED' | 'PURGED' | 'STOPPED';
+
 // Workplace chat
 
 /** Inferred from 16 digits: message times are microseconds since 1970. */
@@ -199,6 +200,8 @@ export const CHAT_TICKS_PER_MS = 1000;
 export const KEY_FAULT_PREFIX = 'oauth.';
 /** Inferred from that form: the error code of what failed on the way to the chat's server, perhaps behind it. */
 export const CHAT_FORWARDED = /^(messaging|protocol)\./;
+
+// Contacts
 
 /** Fields of the request body in the order in which it is written; the addresses stand in an object of their own. */
 export const personFields = ['firstName', 'lastName', 'externalId', 'country'] as const;

@@ -1,27 +1,59 @@
 import type { ByteCells } from '../domain/bytes/row-block.js';
 import { remember } from '../domain/is-object.js';
-import type { Rejection } from '../domain/row.js';
 import { clip } from '../domain/text.js';
 import { findGroup, type Window } from '../hours/window.js';
 import type { RowStep } from '../job/job.js';
 import type { CellTest, Condition, Where } from '../job/schema/written-where.js';
 import { kindOf } from '../kinds/kinds.js';
-import type { DraftRow, RowRefusal } from '../kinds/step-kind.js';
+import { type DraftRow, type RowRefusal, reject } from '../kinds/step-kind.js';
 import type { Columns } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { maskCell } from '../normalize/mask.js';
 import { type CompiledTest, compileCountryTest, compileTest, numbersOf, type StepNumbers } from './compile-test.js';
 
-/** Says of the rows of one file why they do not take part; undefined of those that do. */
-export interface RowFilter {
-  refuse(cells: ByteCells): RowRefusal | undefined;
+/** Drafts the rows of a file, but for those that the step's `where` leaves out: they are neither checked nor compared with others. */
+export function bindRows(step: RowStep, columns: Columns): DraftRow {
+  const { where } = step.input;
+  const refuseRow = where && bindWhere(where, columns, numbersOf(step));
+  const ofKind = kindOf(step).bind(step, columns);
+  const window = step.kind === 'sms' ? step.window : undefined;
+  const draftRow = window === undefined ? ofKind : draftHours(ofKind, window, columns);
+  if (refuseRow === undefined) return draftRow;
+  return (cells, text) => {
+    const refusal = refuseRow(cells);
+    return refusal === undefined ? draftRow(cells, text) : { refusal };
+  };
+}
+
+/** Each draft with its hours, where a column says the zone of each row, or its number's country does. One whose zone is not known is not sent. */
+function draftHours(draftRow: DraftRow, window: Window, columns: Columns): DraftRow {
+  const { timeZone, unknown } = window;
+  const column = typeof timeZone === 'string' ? '' : timeZone.column;
+  if (column === '' && timeZone !== 'recipient') return draftRow;
+  const index = column === '' ? -1 : columns.find(column, 'window.timeZone.column');
+  return (cells, text) => {
+    const draft = draftRow(cells, text);
+    if (draft.refusal !== undefined) return draft;
+    const { number, country } = draft;
+    const cell = cells.cell(index);
+    const hours = findGroup(window, { country, cell });
+    if (hours !== undefined) return { ...draft, hours };
+    const reason =
+      column === ''
+        ? `No time zone is known for numbers of ${country ?? 'no country'}`
+        : `The column ${column} says ${JSON.stringify(cell.slice(0, 40))}, expected the name of a time zone such as Asia/Singapore`;
+    const code = 'no-time-zone';
+    if (unknown === 'hold') return { number, country, refusal: { kind: 'skipped', skip: { code, reason } } };
+    return { number, country, refusal: reject({ stage: 'normalize', field: column, code, reason }) };
+  };
 }
 
 /**
- * Binds a `where` to the columns of a file; `numbers` are those of the step. A row takes part if all conditions of one group hold, is omitted if in
- * each group one does not, and is rejected if that is undecidable: where a cell that decides it cannot be compared.
+ * Binds a `where` to the columns of a file; `numbers` are those of the step. It then says of a row why it does not take part. A row takes
+ * part if all conditions of one group hold, is omitted if in each group one does not, and is rejected if that is undecidable: where a cell
+ * that decides it cannot be compared.
  */
-export function bindWhere(where: Where, columns: Columns, numbers: StepNumbers): RowFilter {
+export function bindWhere(where: Where, columns: Columns, numbers: StepNumbers) {
   if (where.length === 0) throw new Error('A where without a group lets no row pass');
   const destination = columns.look(numbers.column);
   const countryIndex = columns.look(numbers.countryColumn);
@@ -45,20 +77,18 @@ export function bindWhere(where: Where, columns: Columns, numbers: StepNumbers):
     }),
   );
   const omitted = new Map<string, RowRefusal>();
-  return {
-    refuse: (row) => {
-      const clauses: string[] = [];
-      let rejected: RowRefusal | undefined;
-      for (const group of groups) {
-        const obstacle = findObstacle(group, row);
-        if (obstacle === undefined) return undefined;
-        const { condition, isReadable } = obstacle;
-        if (!isReadable) rejected ??= reject(condition, row.cell(condition.index));
-        clauses.push(condition.clause);
-      }
-      const clause = clauses.join(' or ');
-      return rejected ?? remember(omitted, clause, () => omit(clause));
-    },
+  return (row: ByteCells): RowRefusal | undefined => {
+    const clauses: string[] = [];
+    let rejected: RowRefusal | undefined;
+    for (const group of groups) {
+      const obstacle = findObstacle(group, row);
+      if (obstacle === undefined) return undefined;
+      const { condition, isReadable } = obstacle;
+      if (!isReadable) rejected ??= rejectCell(condition, row.cell(condition.index));
+      clauses.push(condition.clause);
+    }
+    const clause = clauses.join(' or ');
+    return rejected ?? remember(omitted, clause, () => omit(clause));
   };
 }
 
@@ -77,13 +107,12 @@ export function describeOmitted(clause: string): string {
   return `filter: ${clause}`;
 }
 
-function reject({ column: field, tests }: BoundCondition, cell: string): RowRefusal {
+function rejectCell({ column: field, tests }: BoundCondition, cell: string): RowRefusal {
   const { expected = '', advice } = tests.find((test) => test.expected !== '') ?? {};
   const more = advice === undefined ? '' : `. ${advice}`;
   const shown = maskCell('bad-filter-value', cell);
   const reason = `Cannot compare ${field} as the filter says: ${shown === '' ? '' : `it is ${JSON.stringify(shown)}, `}expected ${expected}, or a blank cell${more}`;
-  const rejection: Rejection = { stage: 'filter', field, code: 'bad-filter-value', reason };
-  return { kind: 'rejected', rejection };
+  return reject({ stage: 'filter', field, code: 'bad-filter-value', reason });
 }
 
 /** The first condition that does not hold, or else the first undecidable one; undefined if all hold. */
@@ -144,52 +173,4 @@ function showOperand(test: CellTest): string {
   if (!('values' in test)) return test.op;
   const [first, ...more] = test.values;
   return more.length === 0 ? String(first) : `[${test.values.join(', ')}]`;
-}
-
-/** Drafts the rows of a file, but for those that the step's `where` leaves out: they are neither checked nor compared with others. */
-export function bindRows(step: RowStep, columns: Columns): DraftRow {
-  const { where } = step.input;
-  const filter = where && bindWhere(where, columns, numbersOf(step));
-  const ofKind = kindOf(step).bind(step, columns);
-  const window = step.kind === 'sms' ? step.window : undefined;
-  const draftRow = window === undefined ? ofKind : draftHours(ofKind, window, columns);
-  if (filter === undefined) return draftRow;
-  return (cells, text) => {
-    const refusal = filter.refuse(cells);
-    return refusal === undefined ? draftRow(cells, text) : { refusal };
-  };
-}
-
-/** Each draft with its hours, where a column says the zone of each row, or its number's country does. One whose zone is not known is not sent. */
-function draftHours(draftRow: DraftRow, window: Window, columns: Columns): DraftRow {
-  const { timeZone } = window;
-  if (timeZone === 'recipient') {
-    return (cells, text) => {
-      const draft = draftRow(cells, text);
-      const { number, country } = draft;
-      if (draft.refusal !== undefined) return draft;
-      const hours = findGroup(window, { country, cell: '' });
-      if (hours !== undefined) return { ...draft, hours };
-      const so = `No time zone is known for numbers of ${country ?? 'no country'}`;
-      return { number, country, refusal: refuse(window, '', so) };
-    };
-  }
-  if (typeof timeZone === 'string') return draftRow;
-  const { column } = timeZone;
-  const index = columns.find(column, 'window.timeZone.column');
-  return (cells, text) => {
-    const cell = cells.cell(index);
-    const hours = findGroup(window, { country: undefined, cell });
-    if (hours === undefined)
-      return { refusal: refuse(window, column, `says ${JSON.stringify(cell.slice(0, 40))}, expected ${EXPECTED}`) };
-    return { ...draftRow(cells, text), hours };
-  };
-}
-
-const EXPECTED = 'the name of a time zone such as Asia/Singapore';
-
-function refuse({ unknown }: Window, field: string, so: string): RowRefusal {
-  const reason = field === '' ? so : `The column ${field} ${so}`;
-  if (unknown === 'hold') return { kind: 'skipped', skip: { code: 'no-time-zone', reason } };
-  return { kind: 'rejected', rejection: { stage: 'normalize', field, code: 'no-time-zone', reason } };
 }

@@ -1,3 +1,4 @@
+import { remember } from '../domain/is-object.js';
 import { formatTime, formatZoned, isTimeZone, listZones } from '../domain/stated-time.js';
 
 /**
@@ -6,12 +7,10 @@ import { formatTime, formatZoned, isTimeZone, listZones } from '../domain/stated
  */
 
 export const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-type Day = (typeof DAYS)[number];
-
 /** The window of a step, as its job has it. */
 export interface Window {
   /** From the first minute to before the last one, by the clock of each zone. */
-  readonly days: readonly Day[];
+  readonly days: readonly (typeof DAYS)[number][];
   /** `09:00` */
   readonly from: string;
   /** After `from`; `24:00` is the end of the day. */
@@ -41,7 +40,7 @@ export class OpeningHours {
   readonly #days: ReadonlySet<string>;
   readonly #from: number;
   readonly #to: number;
-  readonly #clocks = new Map<string, ZoneClock>();
+  readonly #clocks = new Map<string, { format: Intl.DateTimeFormat; minute: number; local: LocalMinute }>();
 
   constructor({ days, from, to }: Pick<Window, 'days' | 'from' | 'to'>) {
     this.#days = new Set(days);
@@ -94,12 +93,6 @@ export class OpeningHours {
   }
 }
 
-interface ZoneClock {
-  readonly format: Intl.DateTimeFormat;
-  readonly minute: number;
-  readonly local: LocalMinute;
-}
-
 interface LocalMinute {
   readonly day: string;
   readonly minute: number;
@@ -131,30 +124,17 @@ export function findGroup(
   { timeZone }: Pick<Window, 'timeZone'>,
   row: { readonly country: string | undefined; readonly cell: string },
 ): string | undefined {
-  if (timeZone === 'recipient') return row.country !== undefined && hasZones(row.country) ? row.country : undefined;
-  const zone = typeof timeZone === 'string' ? timeZone : row.cell.trim();
-  return isKnownZone(zone) ? zone : undefined;
+  const isCountry = timeZone === 'recipient';
+  const group = isCountry ? (row.country ?? '') : typeof timeZone === 'string' ? timeZone : row.cell.trim();
+  if (knownGroups.size >= MOST_KNOWN) knownGroups.clear();
+  const key = `${isCountry ? 'country' : 'zone'} ${group}`;
+  const isKnown = remember(knownGroups, key, () => zonesOf({ timeZone }, group).length > 0);
+  return isKnown ? group : undefined;
 }
 
-const zones = new Map<string, boolean>();
-const MOST_NAMES = 1000;
-
-function hasZones(country: string): boolean {
-  return remember(country, () => listZones(country).length > 0);
-}
-
-function isKnownZone(name: string): boolean {
-  return remember(`zone ${name}`, () => isTimeZone(name));
-}
-
-/** Cells may be anything: only so many are kept. */
-function remember(name: string, find: () => boolean): boolean {
-  const known = zones.get(name);
-  if (known !== undefined) return known;
-  const found = find();
-  if (zones.size < MOST_NAMES) zones.set(name, found);
-  return found;
-}
+/** Whether a group has zones. Cells may be anything: only so many are kept. */
+const knownGroups = new Map<string, boolean>();
+const MOST_KNOWN = 1000;
 
 export interface Opening {
   readonly group: string;

@@ -1,4 +1,5 @@
 import { suggestNearest } from '../domain/text.js';
+import { isRealDate } from '../template/dates-and-numbers.js';
 
 /** What a local time means: one instant; none, as clocks skip it; two, as clocks show it twice. Instants have their offset. */
 type LocalTimeReading =
@@ -55,10 +56,8 @@ function readAsUtc(text: string): number | undefined {
   const part = (name: string) => Number(groups[name] ?? 0);
   const [year, month, day] = [part('year'), part('month'), part('day')];
   const [hour, minute, second] = [part('hour'), part('minute'), part('second')];
-  const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
-  // Date.UTC rolls 31 November over to 1 December.
-  const isReal = year >= 100 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  return isReal && hour < 24 && minute < 60 && second < 60 ? date.getTime() : undefined;
+  if (year < 100 || !isRealDate({ year, month, day, hour, minute, second })) return undefined;
+  return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 
 /** `2026-12-01T10:00:00+08:00` */

@@ -165,15 +165,15 @@ function resolveSecret(secret: SecretSource, directory: string): SecretSource {
  * The plan keeps them, so that a run that is resumed on another day, and a retry of its rows, compare with the same day.
  */
 export function fixDates(job: Job, nowMs: number): Job {
-  return { ...job, steps: job.steps.map((step) => fixStep(step, new Date(nowMs))) };
-}
-
-function fixStep(step: Step, now: Date): Step {
-  if (!isRowStep(step) || step.input.where === undefined) return step;
-  const where = step.input.where.map((group) =>
-    group.map(({ column, tests }) => ({ column, tests: tests.map((test) => fixTest(test, now)) })),
-  );
-  return { ...step, input: { ...step.input, where } };
+  const now = new Date(nowMs);
+  const steps = job.steps.map((step) => {
+    if (!isRowStep(step) || step.input.where === undefined) return step;
+    const where = step.input.where.map((group) =>
+      group.map(({ column, tests }) => ({ column, tests: tests.map((test) => fixTest(test, now)) })),
+    );
+    return { ...step, input: { ...step.input, where } };
+  });
+  return { ...job, steps };
 }
 
 function fixTest(test: CellTest, now: Date): CellTest {
@@ -209,15 +209,12 @@ export function parseFirst(text: string): RampStage['size'] | undefined {
 
 /** The job with a sample before all else that its SMS steps send: a person then decides on the rest. */
 export function sampleFirst(job: Job, size: RampStage['size']): Job {
-  if (!job.steps.some(({ kind }) => kind === 'sms')) {
-    throw new UserError('bad-flag', `Cannot send a sample of job ${job.name}: it has no step of kind sms`, {
-      hint: 'Run it without --first.',
-    });
-  }
-  if (job.steps.some((step) => step.kind === 'sms' && step.ramp !== undefined)) {
-    throw new UserError('bad-flag', `Cannot send a sample of job ${job.name}: it has a ramp, which sends one first`, {
-      hint: 'Run it without --first.',
-    });
+  const fault = job.steps.some(({ ramp }) => ramp !== undefined)
+    ? 'it has a ramp, which sends one first'
+    : job.steps.every(({ kind }) => kind !== 'sms') && 'it has no step of kind sms';
+  if (fault !== false) {
+    const hint = 'Run it without --first.';
+    throw new UserError('bad-flag', `Cannot send a sample of job ${job.name}: ${fault}`, { hint });
   }
   const steps = job.steps.map((step) =>
     step.kind === 'sms' ? { ...step, ramp: [{ size, isAsked: true }] as const } : step,
@@ -249,18 +246,12 @@ function filesOf(step: Step, { directory }: Job): string[] {
   return isRowStep(step) ? step.input.files.map((path) => relative(directory, path)) : [];
 }
 
-/** Where a planned step stands in a job by now; `isSame`: it sends what it did. */
-interface StepNow {
-  readonly at: number;
-  readonly isSame: boolean;
-}
-
 /**
  * Which steps of a job those that were planned are by now, as steps are put in, taken out, swapped and changed: each is one that sends the same,
  * of the same files if there is one, in the same place if there are several; else one of its kind that is none of these, in the same place if that is
- * one. Undefined where none is left.
+ * one. Undefined where none is left. `isSame`: it sends what it did.
  */
-export function matchSteps(planned: Job, job: Job): readonly (StepNow | undefined)[] {
+export function matchSteps(planned: Job, job: Job): readonly ({ at: number; isSame: boolean } | undefined)[] {
   const left = new Set(job.steps.keys());
   const found = planned.steps.map((step, index) => {
     const same = [...left].filter((at) => isDeepStrictEqual(contentOf(job.steps[at] as Step), contentOf(step)));
@@ -271,11 +262,8 @@ export function matchSteps(planned: Job, job: Job): readonly (StepNow | undefine
   return planned.steps.map(({ kind }, index) => {
     const same = found[index];
     if (same !== undefined) return { at: same, isSame: true };
-    const changed = take(
-      left,
-      [...left].filter((at) => job.steps[at]?.kind === kind),
-      index,
-    );
+    const ofKind = [...left].filter((at) => job.steps[at]?.kind === kind);
+    const changed = take(left, ofKind, index);
     return changed === undefined ? undefined : { at: changed, isSame: false };
   });
 }

@@ -156,7 +156,9 @@ export class PreviewedRows {
     const body = JSON.parse(bytes.toString('utf8'));
     // A batch shares what its messages do not say themselves.
     if (this.#kind === 'sms') {
-      for (const message of body.messages) this.#messages.push({ ...message, ...textOf(message, body.template) });
+      for (const message of body.messages) {
+        this.#messages.push({ ...message, text: message.text ?? body.template.text });
+      }
     } else this.#messages.push(body);
     this.#join();
   }
@@ -166,8 +168,4 @@ export class PreviewedRows {
     const messages = this.#messages.splice(0, count);
     for (const [index, row] of this.#rows.splice(0, count).entries()) this.#onRow({ row, message: messages[index] });
   }
-}
-
-function textOf(message: Message, template: { readonly text?: Cell }): { readonly text: unknown } {
-  return { text: message.text ?? template.text };
 }

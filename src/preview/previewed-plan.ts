@@ -1,7 +1,7 @@
 import { UserError } from '../domain/errors.js';
 import type { RecordReader } from '../input/record-reader.js';
 import { isRowStep, type Job } from '../job/job.js';
-import { decodeRequestLine, type PlanAt, type PlannedStep } from '../plan/format/plan-file.js';
+import { decodeRequestLine, type PlanAt } from '../plan/format/plan-file.js';
 import { readRequests, readRows } from '../plan/format/planned-files.js';
 import { decodeRowLine } from '../plan/format/row-line.js';
 import { createCostTally, loadPrices } from '../plan/guards.js';
@@ -9,6 +9,7 @@ import { readsStandardInput, selectInputs } from '../plan/inputs/select-inputs.j
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { planStep } from '../plan/plan-step.js';
 import { ProblemList } from '../plan/problems.js';
+import type { StepCost } from '../prices/cost-tally.js';
 import type { Files, WholeFile } from '../storage/files.js';
 import { type ChosenRows, type PreviewedRow, PreviewedRows, RowChooser } from './choose-rows.js';
 
@@ -68,8 +69,7 @@ export async function previewJob(
       file: file.shown,
       columns: readers.get(file.path)?.columns ?? [],
     }));
-    const groups = costs?.figures().groups;
-    const rows = chooser.rows.map((each) => ({ ...each, price: findPrice(each, groups) }));
+    const rows = priceRows(chooser.rows, costs?.figures().groups);
     steps.push({ number: step.number, inputs, rows, seen: chooser.seen });
   }
   problems.throwIfAny();
@@ -129,17 +129,17 @@ export async function previewRun(
     } finally {
       await requests.return(undefined);
     }
-    const priced = chooser.rows.map((each) => ({ ...each, price: findPrice(each, step.cost?.groups) }));
-    steps.push({ number: step.number, inputs: step.inputs, rows: priced, seen: chooser.seen });
+    const shown = priceRows(chooser.rows, step.cost?.groups);
+    steps.push({ number: step.number, inputs: step.inputs, rows: shown, seen: chooser.seen });
   }
   return steps;
 }
 
-/** By the groups of the step's cost. */
-function findPrice(
-  { row }: PreviewedRow,
-  groups: NonNullable<PlannedStep['cost']>['groups'] = [],
-): string | null | undefined {
-  if (row.state !== 'planned' || row.costGroup === undefined) return undefined;
-  return groups[row.costGroup]?.rowCost ?? null;
+/** The rows with what they cost, by the groups of the step's cost. */
+function priceRows(rows: readonly PreviewedRow[], groups: StepCost['groups'] = []): PreviewedRow[] {
+  return rows.map((each) => {
+    const { row } = each;
+    if (row.state !== 'planned' || row.costGroup === undefined) return each;
+    return { ...each, price: groups[row.costGroup]?.rowCost ?? null };
+  });
 }

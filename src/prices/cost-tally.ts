@@ -1,3 +1,4 @@
+import { increment } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import { nameCharacters } from '../template/segments.js';
 import { formatDecimal, readNanos } from './decimal.js';
@@ -65,10 +66,8 @@ export class CostTally {
   /** Rows by country that have no price. */
   get withoutPrice(): Record<string, number> {
     const counts = new Map<string, number>();
-    for (const { country, price, rows } of this.#groups) {
-      if (price === undefined) counts.set(country, (counts.get(country) ?? 0) + rows);
-    }
-    return Object.fromEntries([...counts].sort(byMost(([, count]) => BigInt(count))));
+    for (const { country, price, rows } of this.#groups) if (price === undefined) increment(counts, country, rows);
+    return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one));
   }
 
   /** `firstStage`: of a step that is sent in stages, the rows of the first by group. */
@@ -78,12 +77,12 @@ export class CostTally {
     for (const group of this.#groups) {
       const nanos = rowNanos(group) * BigInt(group.rows);
       total += nanos;
-      const known = countries.get(group.country) ?? { rows: 0, parts: 0, nanos: 0n };
-      const { rows, parts } = known;
-      const sum = { rows: rows + group.rows, parts: parts + group.parts * group.rows, nanos: known.nanos + nanos };
-      countries.set(group.country, sum);
+      const sum = remember(countries, group.country, () => ({ rows: 0, parts: 0, nanos: 0n }));
+      sum.rows += group.rows;
+      sum.parts += group.parts * group.rows;
+      sum.nanos += nanos;
     }
-    const sorted = [...countries].sort(byMost(([, { nanos }]) => nanos));
+    const sorted = [...countries].sort(([, one], [, other]) => Number(other.nanos - one.nanos));
     return {
       total: formatDecimal(total),
       countries: Object.fromEntries(
@@ -91,7 +90,10 @@ export class CostTally {
       ),
       withoutPrice: this.withoutPrice,
       ucs2: this.#sumExtras(),
-      groups: this.#groups.map(describeGroup),
+      groups: this.#groups.map((group) => {
+        const { country, parts, price, rows } = group;
+        return { country, parts, rowCost: price === undefined ? null : formatDecimal(rowNanos(group)), rows };
+      }),
       ...(firstStage && { firstStage: formatDecimal(this.#sumRows(firstStage)) }),
     };
   }
@@ -108,7 +110,7 @@ export class CostTally {
       sum.parts += parts * rows;
       sum.nanos += BigInt(parts * rows) * (group.price ?? 0n);
     }
-    const sorted = [...sums].sort(([, one], [, other]) => compare(other.nanos, one.nanos) || other.parts - one.parts);
+    const sorted = [...sums].sort(([, one], [, other]) => Number(other.nanos - one.nanos) || other.parts - one.parts);
     return {
       extraParts: sorted.reduce((sum, [, { parts }]) => sum + parts, 0),
       extraCost: formatDecimal(sorted.reduce((sum, [, { nanos }]) => sum + nanos, 0n)),
@@ -125,19 +127,6 @@ export class CostTally {
 /** A contact has no parts, and is priced once. */
 function rowNanos({ price = 0n, parts }: Group): bigint {
   return price * BigInt(parts === 0 ? 1 : parts);
-}
-
-function describeGroup(group: Group): CostGroup {
-  const { country, parts, price, rows } = group;
-  return { country, parts, rowCost: price === undefined ? null : formatDecimal(rowNanos(group)), rows };
-}
-
-function byMost<T>(amountOf: (entry: T) => bigint): (one: T, other: T) => number {
-  return (one, other) => compare(amountOf(other), amountOf(one));
-}
-
-function compare(one: bigint, other: bigint): number {
-  return one < other ? -1 : Number(one > other);
 }
 
 /** What a step of a plan costs, by a price list. Amounts are decimal texts in the currency of the list. */

@@ -149,12 +149,6 @@ export interface PriceRow {
 /** The column of a price list that a step is priced by. */
 export type PricedAs = 'sms' | 'contact';
 
-/** Rows with one prefix: that of any country, and those that also name one. */
-interface PrefixRows {
-  any: PriceRow | undefined;
-  readonly ofCountry: Map<string, PriceRow>;
-}
-
 /** No number has more digits. */
 const MAX_DIGITS = 15;
 const POWERS = Array.from({ length: MAX_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
@@ -165,8 +159,8 @@ const POWERS = Array.from({ length: MAX_DIGITS + 1 }, (_, exponent) => 10 ** exp
  */
 export class PriceList {
   readonly #countries = new Map<string, PriceRow>();
-  /** By the prefix as a number: a prefix begins with no zero, so each length has numbers of its own. */
-  readonly #prefixes = new Map<number, PrefixRows>();
+  /** By the prefix as a number, and the country, '' for a row of any: a prefix begins with no zero, so each length has numbers of its own. */
+  readonly #prefixes = new Map<number, Map<string, PriceRow>>();
   /** The lengths of the prefixes, the longest first. */
   readonly #lengths: readonly number[];
   readonly hasContactPrices: boolean;
@@ -185,10 +179,7 @@ export class PriceList {
       if (country !== undefined) this.#countries.set(country, row);
       return;
     }
-    const rows = this.#prefixes.get(Number(prefix)) ?? { any: undefined, ofCountry: new Map() };
-    this.#prefixes.set(Number(prefix), rows);
-    if (country === undefined) rows.any = row;
-    else rows.ofCountry.set(country, row);
+    remember(this.#prefixes, Number(prefix), () => new Map<string, PriceRow>()).set(country ?? '', row);
   }
 
   /** `number`: its E.164 digits; undefined where there is none. */
@@ -206,7 +197,7 @@ export class PriceList {
     for (const length of this.#lengths) {
       if (length > digits) continue;
       const rows = this.#prefixes.get(Math.floor(number / (POWERS[digits - length] as number)));
-      const row = rows?.ofCountry.get(country) ?? rows?.any;
+      const row = rows?.get(country) ?? rows?.get('');
       if (row !== undefined) return row;
     }
     return undefined;

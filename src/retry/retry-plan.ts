@@ -3,7 +3,7 @@ import { cellsOf } from '../domain/bytes/row-writer.js';
 import { UserError } from '../domain/errors.js';
 import { remember } from '../domain/is-object.js';
 import { isLeftOutCode, isWithheld } from '../domain/row-codes.js';
-import { bindWhere, type RowFilter } from '../filter/bind-where.js';
+import { bindWhere } from '../filter/bind-where.js';
 import { numbersOf } from '../filter/compile-test.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { dropSample } from '../job/resolve-job.js';
@@ -188,7 +188,7 @@ export async function chooseRetried(
     if (id === undefined) return undefined;
     if (row.state === 'skipped') {
       if (rows.registry.claims.findNext(kind, id, plan, false).next !== undefined) return 'retriedBefore';
-      if (filters[number - 1]?.[row.file]?.refuse(cellsOf(row.cells))?.kind === 'skipped') return 'filtered';
+      if (filters[number - 1]?.[row.file]?.(cellsOf(row.cells))?.kind === 'skipped') return 'filtered';
     }
     const sender = await rows.findReceived(kind, id, { job, occurrence: plan.occurrence });
     return sender === undefined ? 'chosen' : 'received';
@@ -208,10 +208,10 @@ export async function chooseRetried(
 }
 
 /** Binds the `where` of a step; undefined where it has none, or a column is missing: the plan refuses that, with its place in the job. */
-function bindFilter(job: Job, step: number, names: readonly string[]): RowFilter | undefined {
+function bindFilter(job: Job, step: number, names: readonly string[]) {
   const written = job.steps[step - 1];
   if (written === undefined || !isRowStep(written) || written.input.where === undefined) return undefined;
   const columns = new Columns(names);
-  const filter = bindWhere(written.input.where, columns, numbersOf(written));
-  return columns.problems.length === 0 ? filter : undefined;
+  const refuseRow = bindWhere(written.input.where, columns, numbersOf(written));
+  return columns.problems.length === 0 ? refuseRow : undefined;
 }

@@ -1,6 +1,6 @@
 import { cellsOf } from '../../src/domain/bytes/row-writer.js';
 import type { Cell } from '../../src/domain/row.js';
-import { bindWhere, type RowFilter } from '../../src/filter/bind-where.js';
+import { bindWhere } from '../../src/filter/bind-where.js';
 import type { StepNumbers } from '../../src/filter/compile-test.js';
 import { writtenWhere } from '../../src/job/schema/written-where.js';
 import { Columns } from '../../src/normalize/columns.js';
@@ -15,12 +15,12 @@ export function aFilter(
   numbers = NONE,
 ): (cells: readonly Cell[]) => string {
   const bound = new Columns(columns);
-  const filter = bindWhere(writtenWhere.parse(written), bound, numbers);
+  const refuse = bindWhere(writtenWhere.parse(written), bound, numbers);
   if (bound.problems.length > 0) throw new Error(bound.problems[0]?.message);
-  return (cells) => nameOf(filter.refuse(cellsOf(cells)));
+  return (cells) => nameOf(refuse(cellsOf(cells)));
 }
 
-function nameOf(refusal: ReturnType<RowFilter['refuse']>): string {
+function nameOf(refusal: ReturnType<ReturnType<typeof bindWhere>>): string {
   if (refusal === undefined) return 'in';
   return refusal.kind === 'rejected' ? `bad ${refusal.rejection.field}` : refusal.skip.reason;
 }

@@ -139,8 +139,8 @@ test.each([
   [{ atLeast: 1, format: '1.234,56' }, /expected a number written as 1\.234,56, .* or a blank cell$/],
   [{ after: DAY }, /writes 31\.01\.2026, say so with format: dd\.MM\.yyyy$/],
 ])('a cell that cannot be compared is rejected with what to write in the job: %j', (condition, reason) => {
-  const filter = bindWhere(writtenWhere.parse({ cell: condition }), new Columns(['cell']), NONE);
-  const refusal = filter.refuse(cellsOf(['1.23.4']));
+  const refuse = bindWhere(writtenWhere.parse({ cell: condition }), new Columns(['cell']), NONE);
+  const refusal = refuse(cellsOf(['1.23.4']));
   expect(refusal?.kind === 'rejected' ? refusal.rejection.reason : '').toMatch(reason);
 });
 

@@ -5,7 +5,7 @@ import { findBadInputFormat, findBadNumberFormat } from '../../template/dates-an
 import { columnName } from './values.js';
 import { expected, rule, type ValueFault } from './words.js';
 
-/** Which rows of an input take part: all conditions of one of the groups must hold. What a person writes is `WrittenWhere` (job/schema/written-where.ts). */
+/** Which rows of an input take part: all conditions of one of the groups must hold. */
 export type Where = readonly (readonly Condition[])[];
 
 /** What one column must be: every test must hold. A blank cell holds for `blank` alone. */
@@ -28,7 +28,7 @@ export type CellTest =
   | { readonly op: 'atLeast' | 'atMost'; readonly bound: number; readonly format?: string | undefined }
   /**
    * `bound`: a day, or a time with its offset, in ISO 8601; of a job that is not yet planned also a day such as `90 days ago`
-   * (job/resolve-job.ts). `format`: of the cells; undefined: ISO 8601.
+   * (resolve-job.ts). `format`: of the cells; undefined: ISO 8601.
    */
   | { readonly op: 'before' | 'after'; readonly bound: string; readonly format: string | undefined }
   | { readonly op: 'blank' | 'present' };

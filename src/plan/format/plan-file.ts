@@ -163,7 +163,7 @@ export interface PlannedInput {
   readonly sha256: string;
   /** Unpacked; the same as `sha256` for a file that is not packed. */
   readonly contentSha256: string;
-  /** The digest of its rows, in whatever encoding (`RowsDigest`); absent for re-imported rows. */
+  /** The digest of its rows, in whatever encoding (plan-step.ts); absent for re-imported rows. */
   readonly rowsSha256?: string | undefined;
   readonly bytes: number;
   readonly columns: readonly string[];
