@@ -6,15 +6,6 @@ import { normalizeCountry } from '../normalize/country.js';
 import { asCountry, describeCondition, describeOmitted } from './bind-where.js';
 import { foldText, readCountry, type StepNumbers } from './compile-test.js';
 
-/** A condition of `where`, the rows that it left out, and the commonest of their cells. */
-interface FilterFigures {
-  readonly clause: string;
-  readonly omitted: number;
-  readonly values: readonly CellCount[];
-  /** Says that it left out, or with `not` let in, other spellings of countries that it names. */
-  readonly warning?: string | undefined;
-}
-
 interface Filter {
   readonly clause: string;
   readonly columns: readonly string[];
@@ -86,12 +77,15 @@ export class FilterTally {
     return /\d/.test(text) ? readCountry(text, { index, countryIndex: this.#countryIndex, country }, cells) : undefined;
   }
 
-  figures(): FilterFigures[] {
+  /**
+   * Each condition, the rows that it left out, and the commonest of their cells. `warning`: it left out, or with `not` let in, other
+   * spellings of countries that it names.
+   */
+  figures() {
     return this.#filters.map(({ clause, counts, spelt, kept }) => {
-      const warnings = spelt.map(({ condition, counts }) => warnOfSpellings(condition, kept ?? counts) ?? '');
-      const warning = warnings.filter((each) => each !== '').join('; ');
+      const warnings = spelt.flatMap(({ condition, counts }) => warnOfSpellings(condition, kept ?? counts) ?? []);
       const figures = { clause, omitted: counts.rows, values: counts.list() };
-      return warning === '' ? figures : { ...figures, warning };
+      return { ...figures, ...(warnings.length > 0 && { warning: warnings.join('; ') }) };
     });
   }
 }

@@ -70,14 +70,12 @@ function isOfNumbers({ guess, filled, score }: ReadColumn): boolean {
   return score > 0 && score >= filled / 2 && !isOtherName(guess.column);
 }
 
-interface Known {
-  /** The country of numbers without +, as a person said. */
-  readonly country: string | undefined;
-  /** Index of the column that says the country row by row. */
-  readonly countries: number | undefined;
-}
-
-function readColumn(sample: SampledRows, index: number, known: Known): ReadColumn {
+/** `country`: of numbers without +, as a person said; `countries`: index of the column that says the country row by row. */
+function readColumn(
+  sample: SampledRows,
+  index: number,
+  known: { readonly country: string | undefined; readonly countries: number | undefined },
+): ReadColumn {
   const column = sample.columns[index] ?? '';
   const read = sample.rows.map((cells): ReadCell => {
     const own = (cells[known.countries ?? -1] ?? '').trim();

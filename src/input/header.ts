@@ -1,6 +1,7 @@
 import { countOf } from '../domain/count-of.js';
 import type { Problem } from '../domain/errors.js';
 import { restoreCell } from '../domain/formula-cell.js';
+import { remember } from '../domain/is-object.js';
 import {
   ID_COLUMN,
   isIgnoredColumn,
@@ -57,13 +58,8 @@ function findProblems(
 ): Problem[] {
   if (names.length > maxColumns) {
     const message = `the header has ${names.length} columns, expected at most ${maxColumns}`;
-    return [
-      {
-        where,
-        message,
-        hint: 'Remove columns from the file, or raise limits.maxColumns where the job names the file.',
-      },
-    ];
+    const hint = 'Remove columns from the file, or raise limits.maxColumns where the job names the file.';
+    return [{ where, message, hint }];
   }
   const problems: Problem[] = [];
   const seen = new Map<string, number>();
@@ -71,11 +67,8 @@ function findProblems(
     const first = seen.get(name);
     seen.set(name, first ?? index + 1);
     if (FORBIDDEN_NAMES.has(name)) {
-      problems.push({
-        where,
-        message: `column ${index + 1} is named ${name}, expected another name`,
-        hint: 'Rename it.',
-      });
+      const message = `column ${index + 1} is named ${name}, expected another name`;
+      problems.push({ where, message, hint: 'Rename it.' });
     } else if (!isOwn && readOwnName(name) !== undefined) {
       const message = `column ${index + 1} is named ${name}, a name that Volley adds to its outputs, expected another name`;
       problems.push({ where, message, hint: NOT_WHOLE });
@@ -101,11 +94,7 @@ function mayNotRepeat(name: string): boolean {
  */
 export function numberRepeated(names: readonly string[]): { names: readonly string[]; notices: readonly string[] } {
   const places = new Map<string, number[]>();
-  for (const [index, name] of names.entries()) {
-    const known = places.get(name);
-    if (known === undefined) places.set(name, [index]);
-    else known.push(index);
-  }
+  for (const [index, name] of names.entries()) remember(places, name, (): number[] => []).push(index);
   const numbered = [...names];
   const notices: string[] = [];
   for (const [name, indexes] of places) {

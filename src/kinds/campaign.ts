@@ -35,7 +35,7 @@ function hasSomethingToUndo({ campaign }: CampaignStep, earlier: readonly Earlie
 }
 
 /** Campaigns that steps of a run changed, or may have changed, where it did not come to the step that changes them back. */
-export function listUnrestored(steps: Job['steps'], mayHaveActed: (number: number) => boolean): Unrestored[] {
+export function listUnrestored(steps: Job['steps'], mayHaveActed: (number: number) => boolean) {
   const changes = steps.flatMap((step, index) => {
     if (step.kind !== 'campaign' || step.set === undefined) return [];
     const { campaign, set } = step;
@@ -50,12 +50,6 @@ export function listUnrestored(steps: Job['steps'], mayHaveActed: (number: numbe
       return [];
     return [{ campaign: id, did, missing }];
   });
-}
-
-interface Unrestored {
-  readonly campaign: number;
-  readonly did: { readonly number: number; readonly set: CampaignTarget };
-  readonly missing: { readonly number: number; readonly set: CampaignTarget };
 }
 
 async function perform(step: CampaignStep, context: ActionContext): Promise<Verdict> {
@@ -134,7 +128,6 @@ async function settle(
 /** A failed read says nothing about the change before it. */
 function unreadable(error: unknown): undefined {
   if (!(error instanceof ServiceError)) throw error;
-  return undefined;
 }
 
 function describe({ state, meaning }: Campaign): string {

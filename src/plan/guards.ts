@@ -45,11 +45,9 @@ export function findGuardFaults(plan: Pick<Plan, 'steps' | 'prices'>, guards: Gu
     ['segments', 'maxSegments', maxSegments],
   ] as const;
   for (const [of, guard, most] of limits) {
-    if (most === undefined || totalOf(plan, of) <= most) continue;
-    problems.push({
-      where: 'plan',
-      message: `${totalOf(plan, of)} ${of} would be sent, expected at most ${guard} ${most}`,
-    });
+    const total = totalOf(plan, of);
+    if (most === undefined || total <= most) continue;
+    problems.push({ where: 'plan', message: `${total} ${of} would be sent, expected at most ${guard} ${most}` });
   }
   const cost = sumCost(plan.steps);
   if (maxCost !== undefined && plan.prices !== undefined && readNanos(cost) > readNanos(maxCost)) {
@@ -122,13 +120,7 @@ function findPassed(notAfter: StatedTime, nowMs: number): Problem | undefined {
 /** Groups of rows that the window of their step never lets leave, or not before `notAfter`. */
 export function listClosed(
   window: Window,
-  {
-    groups,
-    number,
-    nowMs,
-    notAfter,
-    answerSeconds,
-  }: {
+  asked: {
     groups: Readonly<Record<string, number>>;
     number: number;
     nowMs: number;
@@ -136,6 +128,7 @@ export function listClosed(
     answerSeconds: number;
   },
 ): Problem[] {
+  const { groups, number, nowMs, notAfter, answerSeconds } = asked;
   const hours = new OpeningHours(window);
   const about = { where: `step ${number}`, at: ['steps', number - 1, 'window'] };
   return Object.entries(groups).flatMap(([group, count]): Problem[] => {
@@ -143,9 +136,8 @@ export function listClosed(
     const openMs = hours.findNextOpening(zonesOf(window, group), nowMs, answerSeconds * 1000);
     if (openMs === undefined) {
       const message = `${group} leaves no hour: ${window.from} to ${window.to} is never in all of its time zones for the ${answerSeconds} s that an answer may take (${rows})`;
-      return [
-        { ...about, message, hint: 'Widen the window, or name the zone of each row: timeZone: { column: NAME }.' },
-      ];
+      const hint = 'Widen the window, or name the zone of each row: timeZone: { column: NAME }.';
+      return [{ ...about, message, hint }];
     }
     if (notAfter === undefined || openMs < millisecondsOf(notAfter)) return [];
     const opens = formatTime({ at: new Date(openMs).toISOString() });
@@ -176,12 +168,13 @@ export interface LoadedPrices {
   readonly planned: PlannedPrices;
 }
 
-type PriceReader = Pick<InputReader, 'listInputs' | 'readRecords'>;
-
 /** Reads the price list of a job to its end; gathers all its faults, and gives undefined where there are any, or no list. */
 export async function loadPrices(
   { prices: settings, directory }: Pick<Job, 'prices' | 'directory'>,
-  { deps: { reader }, problems }: { deps: { reader: PriceReader }; problems: ProblemList },
+  {
+    deps: { reader },
+    problems,
+  }: { deps: { reader: Pick<InputReader, 'listInputs' | 'readRecords'> }; problems: ProblemList },
 ): Promise<LoadedPrices | undefined> {
   if (settings === undefined) return undefined;
   return await problems.gather('prices.file', async () => {

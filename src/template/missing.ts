@@ -14,10 +14,6 @@ export interface RenderFault {
 /** Key of the faults that are found, in the scope of a rendering, which goes on to find all of them; no template can name a symbol. */
 export const FOUND = Symbol('found faults');
 
-interface FindingScope {
-  readonly [FOUND]?: RenderFault[];
-}
-
 /** The filter `date`: of a date that cannot be read nothing is printed. */
 export const dateFilter: FilterHandler = function (value, format, input) {
   try {
@@ -25,7 +21,7 @@ export const dateFilter: FilterHandler = function (value, format, input) {
   } catch (error) {
     if (!(error instanceof BadDate)) throw error;
     const reason = `Cannot render ${clip(findWhole(this.token), MAX_SOURCE_LENGTH)}: ${error.message}`;
-    (this.context.environments as FindingScope)[FOUND]?.push({ variable: '', code: 'bad-date', reason });
+    (this.context.environments as { [FOUND]?: RenderFault[] })[FOUND]?.push({ variable: '', code: 'bad-date', reason });
     return '';
   }
 };

@@ -66,7 +66,7 @@ export async function listSheets(path: string): Promise<string[]> {
 async function refuseOlder(path: string, shown: string): Promise<void> {
   for await (const head of readPieces(path, shown)) {
     if (startsWith(head, ZIP_MAGIC)) return;
-    if (startsWith(head, OLE_MAGIC)) throw refuseOle(shown, isEncrypted(head));
+    if (startsWith(head, OLE_MAGIC)) throw refuseOle(shown, head);
     break;
   }
   throw refuse({
@@ -77,23 +77,16 @@ async function refuseOlder(path: string, shown: string): Promise<void> {
 }
 
 /** The name of the stream that holds the encrypted workbook, as the directory of the container writes it. */
-function isEncrypted(head: Buffer): boolean {
-  return head.includes(Buffer.from('EncryptedPackage', 'utf16le'));
-}
+const ENCRYPTED = Buffer.from('EncryptedPackage', 'utf16le');
 
-function refuseOle(shown: string, isEncrypted: boolean): UserError {
+function refuseOle(shown: string, head: Buffer): UserError {
   return refuse({
     where: shown,
-    message: isEncrypted
+    message: head.includes(ENCRYPTED)
       ? 'the workbook has a password, expected one without'
       : 'it is a workbook of an older format (.xls), or one with a password; expected .xlsx',
     hint: 'Open it in a spreadsheet program, and save it as .xlsx without a password, or as CSV.',
   });
-}
-
-interface ChosenSheet {
-  readonly sheet: Sheet;
-  readonly notices: readonly string[];
 }
 
 /**
@@ -104,7 +97,7 @@ export async function chooseSheet(
   sheets: readonly Sheet[],
   stated: string | undefined,
   { shown, key, hasRows }: Pick<InputFile, 'shown' | 'key'> & { hasRows: (sheet: Sheet) => Promise<boolean> },
-): Promise<ChosenSheet> {
+) {
   if (stated !== undefined) {
     const fold = (name: string) => name.trim().toLowerCase();
     const sheet = sheets.find(({ name }) => name === stated) ?? sheets.find(({ name }) => fold(name) === fold(stated));

@@ -106,11 +106,8 @@ export class XlsxReader implements RecordReader {
     const { maxFileBytes } = this.#input.limits;
     if (this.#content > maxFileBytes) {
       const message = `its cells hold more than ${maxFileBytes} characters, expected at most that many`;
-      throw refuse({
-        where: this.#file.shown,
-        message,
-        hint: 'Split it, or raise limits.maxFileBytes where the job names the file.',
-      });
+      const hint = 'Split it, or raise limits.maxFileBytes where the job names the file.';
+      throw refuse({ where: this.#file.shown, message, hint });
     }
   }
 

@@ -16,21 +16,15 @@ const MAX_DEPTH = 50;
 /** Longest of the parts that have no rows and no texts. */
 const MAX_SMALL_BYTES = 16 * 1024 * 1024;
 
-interface PartLimits {
-  readonly shown: string;
-  /** Most text between two tags, and longest tag. */
-  readonly maxBytes: number;
-  readonly maxPartBytes?: number;
-}
-
 /**
  * Reads one part of a workbook piece by piece, and yields behind each. Refuses what is not well-formed or not UTF-8, and a
- * document type, which no workbook has: so there is no entity to expand. Memory is bounded by `maxBytes`.
+ * document type, which no workbook has: so there is no entity to expand. Memory is bounded by `maxBytes`, the most text between two
+ * tags, and the longest tag.
  */
 export async function* readPart(
   archive: Archive,
   part: string,
-  { shown, maxBytes, maxPartBytes = Number.POSITIVE_INFINITY }: PartLimits,
+  { shown, maxBytes, maxPartBytes = Infinity }: { shown: string; maxBytes: number; maxPartBytes?: number },
   onTag: (tag: Tag, isEnd: boolean) => void,
 ): AsyncGenerator<void> {
   const refuse = (reason: string) => refuseDamaged(shown, `${part}: ${reason}`);

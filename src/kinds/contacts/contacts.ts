@@ -1,4 +1,5 @@
 import { ROW_KINDS } from '../../domain/areas.js';
+import { remember } from '../../domain/is-object.js';
 import { isResultColumn } from '../../domain/output-columns.js';
 import { joinFaults, type Rejection, type RowOutcomes } from '../../domain/row.js';
 import {
@@ -118,8 +119,9 @@ export function bindContact(step: ContactsStep, columns: Columns): DraftRow {
     const cells = row.texts;
     const faults: Rejection[] = [];
     const msisdn = cellOf(cells, number?.index) === '' ? NONE : readNumber(row);
-    const values = readFields(cells, { fields, msisdn }, faults);
-    const groups = readRowGroups(cellOf(cells, groupsIndex), step.groups);
+    const values = readFields(cells, fields, { msisdn, faults });
+    const groupsCell = cellOf(cells, groupsIndex);
+    const groups = groupsCell === '' ? { ids: step.groups } : readGroups(groupsCell, step.groups);
     if ('code' in groups) faults.push(rejectField(names[groupsIndex ?? -1] ?? '', groups));
     const pairs = readAttributes(cells, { attributes, names }, faults);
     // A faulty address gets its own fault.
@@ -134,17 +136,11 @@ export function bindContact(step: ContactsStep, columns: Columns): DraftRow {
 /** What a number is read as that is not there. */
 const NONE = [] as const;
 
-interface BoundField {
-  readonly field: ContactField;
-  /** The name of its column in the faults of a row. */
-  readonly column: string;
-  readonly index: number;
-}
-
+/** `column`: the name of a field's column in the faults of a row. */
 function readFields(
   cells: readonly string[],
-  { fields, msisdn }: { readonly fields: readonly BoundField[]; readonly msisdn: ReturnType<ReadNumber> | typeof NONE },
-  faults: Rejection[],
+  fields: readonly { readonly field: ContactField; readonly column: string; readonly index: number }[],
+  { msisdn, faults }: { readonly msisdn: ReturnType<ReadNumber> | typeof NONE; readonly faults: Rejection[] },
 ): Values {
   const values: Values = {};
   for (const { field, column, index } of fields) {
@@ -164,10 +160,6 @@ function readFields(
 
 function cellOf(cells: readonly string[], index = -1): string {
   return cells[index]?.trim() ?? '';
-}
-
-function readRowGroups(text: string, ofStep: readonly number[]): ReturnType<typeof readGroups> {
-  return text === '' ? { ids: ofStep } : readGroups(text, ofStep);
 }
 
 /** Attributes may hold line breaks and tabs, as addresses and notes do. */
@@ -228,18 +220,12 @@ export function bindAttributes(
   taken: ReadonlySet<number>,
 ): Attributes {
   const { rest } = customAttributes;
+  const bind = (name: string, column: string, about: string) => ({ name, index: columns.find(column, about) });
   // An attribute may be called so.
-  if (rest === undefined || typeof rest === 'string') {
-    return Object.entries(customAttributes).map(([name, column]) => ({
-      name,
-      index: columns.find(column, `customAttributes.${name}`),
-    }));
-  }
+  if (rest === undefined || typeof rest === 'string')
+    return Object.entries(customAttributes).map(([name, column]) => bind(name, column, `customAttributes.${name}`));
   const except = new Set(rest.except.map((column) => columns.find(column, 'customAttributes.rest.except')));
-  const names = Object.entries(rest.rename).map(([column, name]) => ({
-    name,
-    index: columns.find(column, 'customAttributes.rest.rename'),
-  }));
+  const names = Object.entries(rest.rename).map(([column, name]) => bind(name, column, 'customAttributes.rest.rename'));
   const renamed = new Map(names.map(({ name, index }) => [index, name]));
   const isOmitted = (index: number): boolean => taken.has(index) || except.has(index);
   const attributes = columns.names.flatMap((column, index) => {
@@ -262,17 +248,11 @@ export function bindAttributes(
 function listRepeated(attributes: Attributes, columns: readonly string[]): ColumnProblem[] {
   const first = new Map<string, number>();
   return attributes.flatMap(({ name, index }) => {
-    const earlier = first.get(name);
-    if (earlier === undefined) {
-      first.set(name, index);
-      return [];
-    }
-    const [one, other] = [columns[earlier] ?? '', columns[index] ?? ''];
-    return [
-      {
-        message: `the columns "${one}" and "${other}" would both become the attribute "${name}", expected a name for each`,
-        hint: 'Give one of them another name in customAttributes.rest.rename (column: attribute), or put it into except.',
-      },
-    ];
+    const earlier = remember(first, name, () => index);
+    if (earlier === index) return [];
+    const message = `the columns "${columns[earlier]}" and "${columns[index]}" would both become the attribute "${name}", expected a name for each`;
+    const hint =
+      'Give one of them another name in customAttributes.rest.rename (column: attribute), or put it into except.';
+    return [{ message, hint }];
   });
 }

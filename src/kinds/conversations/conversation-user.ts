@@ -9,12 +9,6 @@ import { readField } from '../../normalize/contact.js';
 import { normalizeNumber } from '../../normalize/number/number.js';
 import type { ConversationRequest, ConversationUser } from '../../service/areas/gateway.js';
 
-interface RowUser {
-  readonly user: ConversationUser;
-  /** The country of the number, ISO alpha-2. */
-  readonly country?: string | undefined;
-}
-
 /** Reads a part of a request from a row; where it has faults, it adds them, and gives undefined. */
 type ReadRowPart<T> = (cells: ByteCells, faults: Rejection[]) => T | undefined;
 
@@ -24,13 +18,16 @@ export function addFault(faults: Rejection[], { field, code, reason }: Omit<Reje
 
 /**
  * Reads the customer of a row, from columns or from one with an object: blank fields are omitted; number and e-mail
- * address are read as for contacts, the language as one that the contact center knows.
+ * address are read as for contacts, the language as one that the contact center knows. `country`: of the number, ISO alpha-2.
  */
-export function bindUser(step: ConversationsStep, columns: Columns): ReadRowPart<RowUser> {
+export function bindUser(
+  step: ConversationsStep,
+  columns: Columns,
+): ReadRowPart<{ readonly user: ConversationUser; readonly country?: string }> {
   const { user: written, input, languages = [] } = step;
   const readWritten =
     typeof written === 'string' ? bindUserObject(written, columns) : bindUserColumns(written, columns);
-  const placeOf = (field: UserText) =>
+  const placeOf = (field: (typeof USER_TEXTS)[number]) =>
     typeof written === 'string' ? `${written}.${field}` : (written[field] ?? field);
   const { country, countryColumn = '' } = input;
   const countryIndex = columns.findAny(input.countryColumn, 'input.countryColumn') ?? -1;
@@ -123,7 +120,6 @@ function describe(text: string, related: readonly string[], known: readonly stri
 }
 
 const USER_TEXTS = ['language', 'name', 'email', 'phone'] as const;
-type UserText = (typeof USER_TEXTS)[number];
 const USER_FIELDS: readonly string[] = [...USER_TEXTS, 'additionalProperties'];
 type WrittenUser = { -readonly [Field in keyof ConversationUser]: ConversationUser[Field] };
 

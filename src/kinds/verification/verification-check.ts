@@ -76,21 +76,11 @@ function readLook(response: Response, _part: RequestPart, body: Buffer): RowOutc
   const { status } = session;
   if (status === 'WAITING') return { seen: session.attempt ?? 0 };
   const code = status === 'FAILED' || status === 'EXPIRED' ? status : 'not-checked';
-  return give(session, {
-    status: 'rejected',
-    code,
-    reason: `The session was ${status} already: this code was not checked`,
-  });
+  const reason = `The session was ${status} already: this code was not checked`;
+  return give(session, { status: 'rejected', code, reason });
 }
 
-interface CheckBody {
-  readonly sessionId: string;
-  readonly code?: string | undefined;
-  /** E.164. */
-  readonly destination?: string | undefined;
-}
-
-function readBody(body: Buffer): CheckBody {
+function readBody(body: Buffer): { sessionId: string; code?: string; destination?: string } {
   return JSON.parse(body.toString('utf8'));
 }
 

@@ -47,12 +47,7 @@ function explainTwoReadings(
   [international, dialled]: readonly AcceptedNumber[],
   { value, home }: { value: string; home: string },
 ): RefusedNumber {
-  if (!readDigits(value).startsWith('00')) {
-    return refuse(
-      'lost-plus',
-      `The number may have lost a + (then it is ${international?.e164}) or a leading 0 (then ${dialled?.e164}); write the right one with a +.`,
-    );
-  }
+  if (!readDigits(value).startsWith('00')) return refuseEither('lost-plus', international?.e164, dialled?.e164);
   return refuse(
     'double-zero',
     `The number begins with 00: it is ${international?.e164} if that stands for a +, or ${dialled?.e164} if it is dialled in ${nameCountry(home)}; write the right one with a +.`,
@@ -101,15 +96,15 @@ function accept(text: string, country: string | undefined): string | undefined {
 function explainLoss(digits: string, plan: NumberingPlan): RefusedNumber | undefined {
   const withZero = digits.startsWith('0') ? undefined : accept(`0${digits}`, plan.country);
   const withPlus = accept(`+${digits.replace(/^00/, '')}`, undefined);
-  if (withZero !== undefined && withPlus !== undefined) {
-    return refuse(
-      'lost-zero',
-      `The number may have lost a leading 0 (then it is ${withZero}) or a + (then ${withPlus}).`,
-    );
-  }
+  if (withZero !== undefined && withPlus !== undefined) return refuseEither('lost-zero', withPlus, withZero);
   if (withZero !== undefined) return refuse('lost-zero', `The number lost its leading 0; it is probably ${withZero}.`);
   if (withPlus !== undefined) return refuse('lost-plus', `The number lost its +; it is probably ${withPlus}.`);
   return undefined;
+}
+
+function refuseEither(code: NumberCode, withPlus: string | undefined, withZero: string | undefined): RefusedNumber {
+  const either = `The number may have lost a + (then it is ${withPlus}) or a leading 0 (then ${withZero})`;
+  return refuse(code, `${either}; write the right one with a +.`);
 }
 
 function explainLength(national: string, plans: readonly NumberingPlan[], where: string): RefusedNumber {
@@ -132,10 +127,8 @@ function refuse(code: NumberCode, reason: string): RefusedNumber {
   return { ok: false, code, reason };
 }
 
-type Rule = (value: string, country: string | undefined) => RefusedNumber | undefined;
-
 /** Rules in the order in which they are asked of a refused cell: an earlier one explains more. */
-const RULES: readonly Rule[] = [
+const RULES: readonly (typeof explainSpreadsheet)[] = [
   explainEmpty,
   explainOverlong,
   (value) => explainPlaceholder(value, readDigits(value)),

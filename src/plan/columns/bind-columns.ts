@@ -60,17 +60,12 @@ export class ColumnBinding {
   }
 }
 
-/** The original columns of a step's outputs, and where the columns of each input stand among them. */
-interface JoinedColumns {
-  readonly columns: readonly string[];
-  readonly maps: readonly (readonly number[])[];
-}
-
 /**
  * Joins the columns of a step's files: the same name, or the same without case and punctuation, is one column, under the
- * name that came first. So an output can be read again as one file in which each row has its number in one column.
+ * name that came first. So an output can be read again as one file in which each row has its number in one column. `maps`: where the
+ * columns of each file stand among them.
  */
-export function joinColumns(inputs: readonly (readonly string[])[]): JoinedColumns {
+export function joinColumns(inputs: readonly (readonly string[])[]) {
   const columns: string[] = [];
   const maps = inputs.map((names) => {
     const taken = new Set<number>();
@@ -82,10 +77,8 @@ export function joinColumns(inputs: readonly (readonly string[])[]): JoinedColum
     };
     // Exact names first: a folded match must not take the place of a column's own name.
     for (const [index, name] of names.entries()) {
-      place(
-        index,
-        columns.findIndex((column, at) => column === name && !taken.has(at)),
-      );
+      const own = columns.findIndex((column, at) => column === name && !taken.has(at));
+      place(index, own);
     }
     for (const [index, name] of names.entries()) {
       if (map[index] === -1 && !isResultColumn(name)) place(index, findColumn(columns, name));

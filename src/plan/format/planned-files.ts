@@ -114,15 +114,23 @@ async function openPacked(files: Files, path: string, bytes: number): Promise<Pl
 
 /** Verifies that the files of a plan are those that its plan.json names, byte for byte. */
 export async function assertPlanWhole(files: Files, directory: string, plan: Pick<Plan, 'steps'>): Promise<void> {
-  for (const step of plan.steps) {
-    if (step.files === undefined) continue;
-    await assertFileWhole(files, requestsFile(directory, step), step.files.requests);
-    await assertFileWhole(files, rowsFile(directory, step), step.files.rows);
-  }
+  for (const { path, planned } of listFiles(directory, plan))
+    await assertWhole(await openPlanned(files, path, planned), planned);
 }
 
-async function assertFileWhole(files: Files, path: string, planned: FileDigest): Promise<void> {
-  const file = await openPlanned(files, path, planned);
+/** The files of the steps of a plan; a step without rows has none. */
+function listFiles(directory: string, { steps }: Pick<Plan, 'steps'>): { path: string; planned: FileDigest }[] {
+  return steps.flatMap((step) => {
+    const { files } = step;
+    if (files === undefined) return [];
+    return [
+      { path: requestsFile(directory, step), planned: files.requests },
+      { path: rowsFile(directory, step), planned: files.rows },
+    ];
+  });
+}
+
+async function assertWhole(file: PlannedFile, planned: FileDigest): Promise<void> {
   try {
     for await (const _read of readPlanned(file, planned));
   } finally {
@@ -226,6 +234,8 @@ export function openUnpacked(packed: ReadFile, path: string, bytes: number): Rea
 function unpackMember(bytes: Buffer): [Buffer, number] | undefined {
   try {
     const options = { info: true, maxOutputLength: PIECE_BYTES } as const;
+    // What `info` gives, which its type does not say.
+    type Inflated = { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
     const { buffer: piece, engine } = inflateRawSync(bytes.subarray(HEAD.length), options) as unknown as Inflated;
     const end = HEAD.length + engine.bytesWritten;
     const isWhole = bytes.readUInt32LE(end) === crc32(piece) && bytes.readUInt32LE(end + 4) === piece.length;
@@ -233,12 +243,6 @@ function unpackMember(bytes: Buffer): [Buffer, number] | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** What `info` gives; its type does not say so. */
-interface Inflated {
-  readonly buffer: Buffer;
-  readonly engine: { readonly bytesWritten: number };
 }
 
 /** Smaller files stay as they are: people can read them, and they take little room. */
@@ -277,39 +281,20 @@ export async function packPlan(run: PackedRun): Promise<void> {
   }
 }
 
-interface PlainFile {
-  readonly path: string;
-  readonly planned: FileDigest;
-}
-
-async function listPlain({ directory, plan, files, packFromBytes = PACK_FROM_BYTES }: PackedRun): Promise<PlainFile[]> {
-  const found: PlainFile[] = [];
-  for (const file of plan.steps.flatMap((step) => listFiles(directory, step))) {
+async function listPlain({ directory, plan, files, packFromBytes = PACK_FROM_BYTES }: PackedRun) {
+  const found: ReturnType<typeof listFiles> = [];
+  for (const file of listFiles(directory, plan)) {
     if (file.planned.bytes >= packFromBytes && (await files.stat(file.path)) !== undefined) found.push(file);
   }
   return found;
 }
 
-/** Lists the files of a step; a step without rows has none. */
-function listFiles(directory: string, step: PlannedStep): PlainFile[] {
-  const { files } = step;
-  if (files === undefined) return [];
-  return [
-    { path: requestsFile(directory, step), planned: files.requests },
-    { path: rowsFile(directory, step), planned: files.rows },
-  ];
-}
-
-async function packFile({ path, planned }: PlainFile, run: PackedRun): Promise<void> {
+async function packFile({ path, planned }: ReturnType<typeof listFiles>[number], run: PackedRun): Promise<void> {
   const { files, lock } = run;
   await writePacked(path, run);
   const packed = await openPacked(files, packedFile(path), planned.bytes);
   if (packed === undefined) throw new Error(`${packedFile(path)} was removed`);
-  try {
-    for await (const _read of readPlanned(packed, planned));
-  } finally {
-    await packed.close();
-  }
+  await assertWhole(packed, planned);
   await lock.assertHeld();
   if ((await files.stat(packedFile(path))) !== undefined) await files.remove(path);
 }

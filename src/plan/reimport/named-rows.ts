@@ -6,16 +6,11 @@ import { isLeftOut, readRowBatches } from '../format/planned-files.js';
 import type { RowLine } from '../format/row-line.js';
 import { foldFirst } from '../format/run-record.js';
 
-interface ReadFile {
-  /** The digest of its rows. */
-  readonly digest: string;
-  readonly kind: string;
-  /** The step that reads it. */
-  readonly step: number;
-}
-
-/** The id of each of the files that a plan or a run read. */
-export function listFileIds(files: readonly ReadFile[], occurrence: string): string[] {
+/** The id of each of the files that a plan or a run read: `digest` of its rows, read by a step of the kind. */
+export function listFileIds(
+  files: readonly { readonly digest: string; readonly kind: string; readonly step: number }[],
+  occurrence: string,
+): string[] {
   const readers = new Map<string, number[]>();
   return files.map(({ digest, kind, step }) => {
     const steps = remember(readers, `${kind} ${digest}`, (): number[] => []);
@@ -69,14 +64,11 @@ export async function* readNamedRows(
   }
 }
 
-/** A row that is one of another plan: the plan sends it, or left it out for now; one of a retry is its own, whatever became of it. */
-interface RowOfOther extends NamedRow {
-  readonly id: RowId;
-  readonly step: PlannedStep;
-}
-
-/** Rows of other plans that a plan has. */
-export async function* readRowsOfOthers(files: Files, run: PlanAt): AsyncGenerator<RowOfOther> {
+/** Rows of other plans that a plan has: it sends them, or left them out for now; those of a retry are its own, whatever became of them. */
+export async function* readRowsOfOthers(
+  files: Files,
+  run: PlanAt,
+): AsyncGenerator<NamedRow & { readonly id: RowId; readonly step: PlannedStep }> {
   const { retryOf, steps } = run.plan;
   for (const step of steps) {
     const { inputs, counts } = step;
