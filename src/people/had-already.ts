@@ -4,10 +4,10 @@ import { remember } from '../domain/is-object.js';
 import { formatDay } from '../domain/stated-time.js';
 import type { Job } from '../job/job.js';
 import type { FindHad, HadSkip } from '../kinds/row-judge.js';
-import type { HadFigures, PlanAt } from '../plan/format/plan-file.js';
+import type { HadFigures, Plan, PlanAt } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { accountOfKind, isDay, nameDay, readRunFile } from '../plan/format/run-record.js';
-import { countsDayAlone, type HadLookup, type OpenPeople, sameTextRule } from '../plan/tally.js';
+import type { HadLookup, OpenPeople } from '../plan/plan-deps.js';
 import { readRunRows } from '../report/run-rows.js';
 import type { Files } from '../storage/files.js';
 import { noteMissing, spanOf } from './missing-people.js';
@@ -202,6 +202,20 @@ interface PeopleRun extends PeopleHead {
   readonly state: CountedState;
   /** It counts for `frequency` alone. */
   readonly isOfOtherDay?: boolean;
+}
+
+/**
+ * Whom a job that does not say it sends the same text: no one twice, and no one twice a day where it is of every day, unless files are to be
+ * sent again. What it says counts, whatever `repeat` says; `--again` is a word of its own.
+ */
+function sameTextRule({ job, occurrence, retryOf }: Pick<Plan, 'job' | 'occurrence' | 'retryOf'>): HadFigures['rule'] {
+  if (retryOf?.only === 'had-it-already' || (occurrence !== '' && job.repeat === 'never')) return 'send';
+  return job.sameText ?? (occurrence === '' || isDay(occurrence) ? 'hold' : 'send');
+}
+
+/** Whether only what the job sent on the same day counts: what it sends on another one is another message. */
+function countsDayAlone({ job, occurrence }: Pick<Plan, 'job' | 'occurrence'>): boolean {
+  return job.sameText === undefined && isDay(occurrence);
 }
 
 /** Which rows of a step are skipped since their number had the same text, or too many. */

@@ -9,7 +9,7 @@ import { removeLeftovers } from '../storage/files.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './format/plan-file.js';
 import { keepDraft, type RunDirectories, replaceDraft } from './format/run-directories.js';
 import { writeRunFile } from './format/run-record.js';
-import { assertFitsSheets, assertTimes, checkGuards, loadPrices } from './guards.js';
+import { assertFitsSheets, assertTimes, checkGuards } from './guards.js';
 import {
   type FindTaken,
   identifyPlan,
@@ -18,6 +18,7 @@ import {
   type StepSelection,
   selectInputs,
 } from './inputs/select-inputs.js';
+import { loadPrices } from './load-prices.js';
 import type { PlanDeps } from './plan-deps.js';
 import { type PlanStepContext, planStep } from './plan-step.js';
 import { ProblemList } from './problems.js';
@@ -181,7 +182,7 @@ async function assertInputCame(
     const is = `its newest file, ${newest.shown}, is ${Math.floor((nowMs - newest.modifiedMs) / HOUR_MS)} h old`;
     problems.push({ where, message: `${is}, expected ${newerThan / HOUR_MS} h at most (input.newerThan)` });
   }
-  refuseMissing(problems);
+  throwMissingInput(problems);
 }
 
 /** Refuses a step with `input.required` whose new files have no rows: an export that came out empty. */
@@ -197,10 +198,10 @@ function assertRowsCame(
     const message = `no new file has a row, expected one (input.required): ${named} has none`;
     return [{ where: `step ${number} (${step.kind})`, message }];
   });
-  refuseMissing(problems);
+  throwMissingInput(problems);
 }
 
-function refuseMissing(problems: readonly Problem[]): void {
+function throwMissingInput(problems: readonly Problem[]): void {
   const [first] = problems;
   if (first === undefined) return;
   throw new UserError('missing-input', `Cannot plan the job: ${first.where}: ${first.message}`, {

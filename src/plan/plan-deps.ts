@@ -2,9 +2,10 @@ import { hash } from 'node:crypto';
 import type { InputFile } from '../input/inputs.js';
 import type { RecordReader } from '../input/record-reader.js';
 import type { Input, RowStep } from '../job/job.js';
+import type { HadRows } from '../kinds/row-judge.js';
 import type { Files } from '../storage/files.js';
+import type { HadFigures, Plan } from './format/plan-file.js';
 import type { KnownLists } from './suppress/suppression-columns.js';
-import type { OpenPeople } from './tally.js';
 
 /** How the planner reaches input files; `input/` offers it. Refusals are thrown as UserError 'bad-input'. */
 export interface InputReader {
@@ -39,6 +40,18 @@ export interface PlanDeps {
   /** When it aborts, planning ends at once and leaves no files. */
   readonly signal: AbortSignal;
 }
+
+/** Who had which text by earlier runs, as one step asks it. */
+export interface HadLookup extends HadRows {
+  /** Adds up all rows that were asked; undefined where none had it. */
+  figures(): HadFigures | undefined;
+}
+
+/** The memory of people, opened for one plan: one lookup a step. Undefined where it says nothing of any. */
+export type OpenPeople = (
+  plan: Pick<Plan, 'job' | 'occurrence' | 'retryOf'> & { readonly id?: string },
+  jobDirectory: string,
+) => Promise<(() => HadLookup) | undefined>;
 
 /** How what came by it is shown. */
 export const STANDARD_INPUT = 'standard input';

@@ -15,14 +15,15 @@ import { ColumnBinding, joinColumns } from './columns/bind-columns.js';
 import type { PlannedInput, PlannedStep } from './format/plan-file.js';
 import { DraftedRows } from './format/row-line.js';
 import { StepWriter } from './format/step-writer.js';
-import { createCostTally, type LoadedPrices, listClosed, refuseMissing } from './guards.js';
+import { listClosed } from './guards.js';
 import type { StepSelection } from './inputs/select-inputs.js';
-import type { DigestedInput, PlanDeps } from './plan-deps.js';
+import { createCostTally, type LoadedPrices, refuseMissingPrices } from './load-prices.js';
+import type { DigestedInput, HadLookup, PlanDeps } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
 import { findRefusal, ReimportedRows, type RowOwners } from './reimport/reimported-rows.js';
 import { createStageChooser } from './stage-chooser.js';
 import { loadSuppression } from './suppress/suppression.js';
-import { type HadLookup, RowOrdinals, Tally } from './tally.js';
+import { RowOrdinals, Tally } from './tally.js';
 
 export interface PlanStepContext {
   readonly planId: string;
@@ -108,7 +109,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
       const fault = context.owners && suppression?.refuseAudience(input);
       if (fault !== undefined) problems.add({ where: input.file.shown, ...fault });
     }
-    if (planning.costs !== undefined) refuseMissing(planning.costs, { number, kind }, context);
+    if (planning.costs !== undefined) refuseMissingPrices(planning.costs, { number, kind }, context);
     const { nowMs, notAfter, answerSeconds = 0 } = context;
     if (problems.isEmpty && step.kind === 'sms' && step.window !== undefined && nowMs !== undefined) {
       for (const closed of listClosed(step.window, { groups: writer.groups, number, nowMs, notAfter, answerSeconds }))

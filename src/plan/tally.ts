@@ -4,13 +4,11 @@ import { remember } from '../domain/is-object.js';
 import type { Rejection } from '../domain/row.js';
 import { NUMBER_CODES, type NumberCode, SKIP_CODES, type SkipCode } from '../domain/row-codes.js';
 import type { FilterTally } from '../filter/filter-tally.js';
-import type { HadRows } from '../kinds/row-judge.js';
 import type { Preview, RowPlanner, RowRefusal } from '../kinds/step-kind.js';
 import { listColumns, maskForm } from '../normalize/mask.js';
 import { nameCharacters } from '../template/segments.js';
-import type { FunnelStage, HadFigures, Plan, PlannedStep } from './format/plan-file.js';
+import type { FunnelStage, HadFigures, PlannedStep } from './format/plan-file.js';
 import type { DraftedRows } from './format/row-line.js';
-import { isDay } from './format/run-record.js';
 import { describeExample, describeExpected, type ExampleRow, ReasonTally } from './reasons.js';
 
 const EXAMPLES = 3;
@@ -239,18 +237,6 @@ function showCell({ row, rejection }: FirstRow): string {
   return value === '' || DATE_FORM.test(form) ? form : value;
 }
 
-/** Who had which text by earlier runs, as one step asks it. */
-export interface HadLookup extends HadRows {
-  /** Adds up all rows that were asked; undefined where none had it. */
-  figures(): HadFigures | undefined;
-}
-
-/** The memory of people, opened for one plan: one lookup a step. Undefined where it says nothing of any. */
-export type OpenPeople = (
-  plan: Pick<Plan, 'job' | 'occurrence' | 'retryOf'> & { readonly id?: string },
-  jobDirectory: string,
-) => Promise<(() => HadLookup) | undefined>;
-
 /** Rows that are held: `had`, as their number had their text, and the job does not say what then; `noZone`, as no time zone is known. */
 export type HeldRows = Readonly<Record<'had' | 'noZone', number>>;
 
@@ -274,22 +260,4 @@ export function sumHeld(rows: HoldingRows): number {
 
 export function countHad({ runs }: HadFigures): number {
   return sumOf(runs.map(({ rows }) => rows));
-}
-
-/**
- * Whom a job that does not say it sends the same text: no one twice, and no one twice a day where it is of every day, unless files are to be
- * sent again. What it says counts, whatever `repeat` says; `--again` is a word of its own.
- */
-export function sameTextRule({
-  job,
-  occurrence,
-  retryOf,
-}: Pick<Plan, 'job' | 'occurrence' | 'retryOf'>): HadFigures['rule'] {
-  if (retryOf?.only === 'had-it-already' || (occurrence !== '' && job.repeat === 'never')) return 'send';
-  return job.sameText ?? (occurrence === '' || isDay(occurrence) ? 'hold' : 'send');
-}
-
-/** Whether only what the job sent on the same day counts: what it sends on another one is another message. */
-export function countsDayAlone({ job, occurrence }: Pick<Plan, 'job' | 'occurrence'>): boolean {
-  return job.sameText === undefined && isDay(occurrence);
 }

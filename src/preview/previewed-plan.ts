@@ -1,15 +1,15 @@
 import { UserError } from '../domain/errors.js';
 import type { RecordReader } from '../input/record-reader.js';
 import { isRowStep, type Job } from '../job/job.js';
-import { decodeRequestLine, type PlanAt } from '../plan/format/plan-file.js';
+import { decodeRequestLine, type PlanAt, type PlannedStep } from '../plan/format/plan-file.js';
 import { readRequests, readRows } from '../plan/format/planned-files.js';
 import { decodeRowLine } from '../plan/format/row-line.js';
-import { createCostTally, loadPrices } from '../plan/guards.js';
+
 import { readsStandardInput, selectInputs } from '../plan/inputs/select-inputs.js';
+import { createCostTally, loadPrices } from '../plan/load-prices.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { planStep } from '../plan/plan-step.js';
 import { ProblemList } from '../plan/problems.js';
-import type { StepCost } from '../prices/cost-tally.js';
 import type { Files, WholeFile } from '../storage/files.js';
 import { type ChosenRows, type PreviewedRow, PreviewedRows, RowChooser } from './choose-rows.js';
 
@@ -136,7 +136,10 @@ export async function previewRun(
 }
 
 /** The rows with what they cost, by the groups of the step's cost. */
-function priceRows(rows: readonly PreviewedRow[], groups: StepCost['groups'] = []): PreviewedRow[] {
+function priceRows(
+  rows: readonly PreviewedRow[],
+  groups: NonNullable<PlannedStep['cost']>['groups'] = [],
+): PreviewedRow[] {
   return rows.map((each) => {
     const { row } = each;
     if (row.state !== 'planned' || row.costGroup === undefined) return each;

@@ -18,10 +18,9 @@ import { countOf } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
 import { suggestNearest } from '../domain/text.js';
 import type { Columns } from '../normalize/columns.js';
-import { type BoundTemplate, bindColumns, renderConstant, type VariableUse } from './bind-template.js';
+import { type BoundTemplate, bindColumns, compilePieces, renderConstant, type VariableUse } from './bind-template.js';
 import { findBadDirective, findBadInputFormat } from './dates-and-numbers.js';
 import { dateFilter, MissingCell, passMissing } from './missing.js';
-import { compilePieces } from './pieces.js';
 
 /**
  * A message text with variables, in Liquid. It is parsed, bound to the columns of a file, and rendered row by row.

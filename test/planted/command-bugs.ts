@@ -75,7 +75,7 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a job of every day writes twice a day to those whose export came twice',
-    file: 'src/plan/tally.ts',
+    file: 'src/people/had-already.ts',
     find: "occurrence === '' || isDay(occurrence) ? 'hold'",
     replace: "occurrence === '' ? 'hold'",
     tests: ['test/e2e/taken-once.test.ts'],

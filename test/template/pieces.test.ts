@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Cell } from '../../src/domain/row.js';
 import { Columns } from '../../src/normalize/columns.js';
-import { type BoundTemplate, bindColumns } from '../../src/template/bind-template.js';
+import { type BoundTemplate, bindColumns, compilePieces } from '../../src/template/bind-template.js';
 import { createEngine, listVariableUses } from '../../src/template/parse.js';
-import { compilePieces } from '../../src/template/pieces.js';
 import { runsOf } from '../one-in.js';
 import { renderRow } from './render-row.js';
 
