@@ -138,7 +138,7 @@ async function splitPattern(pattern: string): Promise<{ root: string; rest: stri
   return { root, rest: segments.slice(taken).join('/') };
 }
 
-/** Undefined for what is not there, or cannot be looked at. */
+/** Looks at a path; undefined where nothing is there, or it cannot be looked at. */
 function find(path: string): Promise<Stats | undefined> {
   return stat(path).catch(() => undefined);
 }
