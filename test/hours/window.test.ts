@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { expect, test } from 'vitest';
-import { DAYS, OpeningHours } from '../../src/hours/window.js';
+import { DAYS, formatOpening, OpeningHours } from '../../src/hours/window.js';
 import { oneIn, runsOf } from '../one-in.js';
 
 /**
@@ -147,4 +147,11 @@ test('clocks that are put back open a window once more', () => {
   expect(evening.findNextOpening(['Asia/Beirut'], Date.parse('2026-10-24T20:45:00Z'))).toBe(
     Date.parse('2026-10-24T21:00:00Z'),
   );
+});
+
+test.each([
+  ['Asia/Singapore', '27 November 2026 at 01:00 UTC (27 November 2026 at 09:00 Asia/Singapore)'],
+  ['UTC', '27 November 2026 at 01:00 UTC'],
+])('an opening in %s is said in UTC, and once more by other clocks', (zone, words) => {
+  expect(formatOpening(Date.parse('2026-11-27T01:00:00Z'), zone)).toBe(words);
 });
