@@ -56,12 +56,7 @@ export interface SendingJob extends HeldJob {
 export async function withSending<T>(
   context: Context,
   job: Job,
-  {
-    directory,
-    waits,
-    standsBy,
-    listAreas,
-  }: {
+  place: {
     directory: string;
     waits: boolean;
     standsBy?: boolean | undefined;
@@ -69,6 +64,7 @@ export async function withSending<T>(
   },
   task: (sending: SendingJob) => Promise<T>,
 ): Promise<T> {
+  const { directory, waits, standsBy, listAreas } = place;
   const { env, log, stop, emit } = context;
   const { clock, files } = env;
   const taken = new AbortController();
@@ -274,19 +270,14 @@ function findNow({ number, textOf }: AskedNumber, findHad: FindHad | undefined):
 export async function applyRunDirectory(
   context: Context,
   written: string,
-  {
-    ignoreChangedInputs,
-    wait,
-    standby,
-    passStage,
-    ...answer
-  }: {
+  flags: {
     ignoreChangedInputs: boolean;
     wait: boolean;
     standby?: boolean;
     passStage?: number | undefined;
   } & GivenAnswer,
 ): Promise<{ plan: Plan; testedRun: string | undefined; summary: Summary; openDoubt: OpenDoubt }> {
+  const { ignoreChangedInputs, wait, standby, passStage, ...answer } = flags;
   const { env, emit } = context;
   const { files, clock } = env;
   const { directory, plan, testedRun } = await openRunDirectory(context, written);

@@ -231,13 +231,6 @@ export async function findFault(...given: Required<Parameters<typeof readSheetHe
   }
 }
 
-/** Rows of a list as a page has them. `from`: how many are before them. */
-interface RowsOfPage {
-  readonly list: RejectionList;
-  readonly rows: readonly RejectedRow[];
-  readonly from: number;
-}
-
 const MOST_CELLS = 40;
 
 /** Names a row, and the columns that its cells are of, in a form: no page shows its id. */
@@ -247,11 +240,11 @@ export function keyOfRow(row: RejectedRow, { columns }: RejectionList): string {
 
 /**
  * Moves the fields of a form to the place that the row of each has by now: a run that is resumed, or a decision, may have put others before it.
- * `lost`: why cells are not taken whose row is not on the page any more.
+ * `from`: how many rows are before those of the page; `lost`: why cells are not taken whose row is not on the page any more.
  */
 export function followRows(
   fields: FormFields,
-  { list, rows, from }: RowsOfPage,
+  { list, rows, from }: { list: RejectionList; rows: readonly RejectedRow[]; from: number },
 ): { fields: FormFields; lost: Wrong[] } {
   const places = new Map(rows.map((row, index) => [keyOfRow(row, list), from + index]));
   const followed: Record<string, unknown> = {};
@@ -272,8 +265,6 @@ export function isUnchanged(fields: FormFields, field: string): boolean {
   return textOfForm(fields[field]) === textOfForm(fields[`was-${field}`]);
 }
 
-type ChangedCell = ReturnType<typeof readChanged>[number];
-
 /** The cells of a row that a form changed: `now` is what they say, `isConflict` that it is not what the form began with. */
 export function readChanged(
   fields: FormFields,
@@ -292,7 +283,7 @@ export function readChanged(
 
 /** Why such a cell cannot be taken. */
 export function refuseCell(
-  { field, column, text, now, isConflict }: ChangedCell,
+  { field, column, text, now, isConflict }: ReturnType<typeof readChanged>[number],
   plan: Plan,
   row: RejectedRow,
 ): Wrong[] {

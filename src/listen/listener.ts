@@ -6,9 +6,16 @@ import { isLoopback, refuseAddress } from '../domain/loopback.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Files } from '../storage/files.js';
-import { type ArrivedEvent, type EventFile, openEventFile, readEvent } from './event-file.js';
-import { createCounts, type ListenCounts } from './listen-counts.js';
-import { createListenServer, HOOK, LISTEN_LIMITS, type ListenLimits, type TakeEvent } from './listen-server.js';
+import { type ArrivedEvent, openEventFile, readEvent } from './event-file.js';
+import {
+  createCounts,
+  createListenServer,
+  HOOK,
+  LISTEN_LIMITS,
+  type ListenCounts,
+  type ListenLimits,
+  type TakeEvent,
+} from './listen-server.js';
 
 export interface ListenerOptions {
   readonly host: string;
@@ -23,7 +30,7 @@ export interface ListenerOptions {
    * lock of `output`, which is for those files too.
    */
   readonly divert?:
-    | ((event: DivertedEvent, assertHeld: () => Promise<void>) => Promise<Outcome | undefined>)
+    | ((event: DivertedEvent, assertHeld: () => Promise<void>) => Promise<'written' | 'duplicate' | undefined>)
     | undefined;
   /** Called for each event before it is written; what it does is durable before the event is acknowledged, or it rejects. */
   readonly onArrived?: ((event: Pick<ArrivedEvent, 'message'>) => Promise<void>) | undefined;
@@ -34,8 +41,6 @@ export interface ListenerOptions {
   /** Takes the file for this process alone, or throws. */
   readonly lockOutput: () => Promise<OutputLock>;
 }
-
-type Outcome = Awaited<ReturnType<EventFile['add']>>;
 
 export type DivertedEvent = Pick<ArrivedEvent, 'kind' | 'id' | 'messageId'> & { readonly line: Buffer };
 

@@ -7,7 +7,7 @@ import { openNamedRun } from '../command/run-directory.js';
 import { escapeText, formatNextStep, formatParagraph, type Screen, showCommand, showPath } from '../command/screen.js';
 import { drainOnSignal } from '../command/signals.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
-import { countOf, listNonZero, sumOf } from '../domain/count-of.js';
+import { countOf, listNonZero, listSaid, sumOf } from '../domain/count-of.js';
 import { quoteWord, ServiceError, UserError } from '../domain/errors.js';
 import { omitUndefined } from '../domain/is-object.js';
 import { formatTime } from '../domain/stated-time.js';
@@ -114,19 +114,15 @@ function formatCancelled(
   const why = Object.entries(refusals).map(
     ([reason, count]) => `    ${countOf(count, 'batch', 'batches')}: ${reason}\n`,
   );
-  return [
-    `Run ${id}: ${countOf(cancelled, 'message')} taken back${cancelled > 0 && takenBackAt !== undefined ? ` on ${formatTime({ at: takenBackAt })}` : ''} before they were sent.\n`,
-    ...(kept > 0
-      ? [`  ${countOf(kept, 'message')} not taken back: the service has sent them, refused, or was not asked.\n`]
-      : []),
+  const when = cancelled > 0 && takenBackAt !== undefined ? ` on ${formatTime({ at: takenBackAt })}` : '';
+  return listSaid(
+    `Run ${id}: ${countOf(cancelled, 'message')} taken back${when} before they were sent.\n`,
+    kept > 0 && `  ${countOf(kept, 'message')} not taken back: the service has sent them, refused, or was not asked.\n`,
     ...why,
-    ...(inDoubt > 0
-      ? [
-          `  ${countOf(inDoubt, 'message')} in doubt: they may or may not be sent. Settle them with the message export of the service, after their time.\n`,
-        ]
-      : []),
+    inDoubt > 0 &&
+      `  ${countOf(inDoubt, 'message')} in doubt: they may or may not be sent. Settle them with the message export of the service, after their time.\n`,
     next,
-  ].join('');
+  ).join('');
 }
 
 function findWaiting({ id, job }: Plan, nowMs: number, others: readonly WaitingRun[]): WaitingStep[] {

@@ -9,7 +9,7 @@ import { endOnSignal } from '../command/signals.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { assertIsFile } from '../listen/event-file.js';
-import { describeCounts, logCounts } from '../listen/listen-counts.js';
+import { describeCounts, logCounts } from '../listen/listen-server.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
 import { takeOptOuts } from '../listen/opt-outs.js';
 import type { ListenMetrics } from '../observe/metrics.js';

@@ -25,29 +25,14 @@ const args = {
   job: theJob,
   number: argument('International (+6591234567), or national if the input of the job names a country'),
 } as const;
-const flags = { by: text('Who decided (default: you, on this machine)'), json } as const;
 
-const optOut = defineBelow(
-  'opt-out <job> <number>',
-  'Send nothing to a number any more, in a run that is under way too',
-  {
+const decision = (what: OptOut['what'], about: string, more = '') =>
+  defineBelow(`opt-${what} <job> <number>`, about, {
     args,
-    flags,
-    examples: [['jobs/spring-sale.yaml +6591234567 --by "Ann by phone"', '']],
-    run: (given, context) => decide('out', given, context),
-  },
-);
-
-const optIn = defineBelow(
-  'opt-in <job> <number>',
-  'Let a number be written to again; what was taken out of a run stays out',
-  {
-    args,
-    flags,
-    examples: [['jobs/spring-sale.yaml +6591234567', '']],
-    run: (given, context) => decide('in', given, context),
-  },
-);
+    flags: { by: text('Who decided (default: you, on this machine)'), json },
+    examples: [[`jobs/spring-sale.yaml +6591234567${more}`, '']],
+    run: (given, context) => decide(what, given, context),
+  });
 
 const show = defineBelow('show <job> <number>', 'Say what a person was sent, and whether a list of the job has them', {
   args,
@@ -61,7 +46,11 @@ const show = defineBelow('show <job> <number>', 'Say what a person was sent, and
  * `volley people`: what the memory of a job knows of a person, and its list of opt-outs, for somebody who decides. Sends nothing, and needs
  * no lock: a list is only appended to.
  */
-export const people: Group = [show, optOut, optIn];
+export const people: Group = [
+  show,
+  decision('out', 'Send nothing to a number any more, in a run that is under way too', ' --by "Ann by phone"'),
+  decision('in', 'Let a number be written to again; what was taken out of a run stays out'),
+];
 
 async function showPerson(
   { job: written, number: given }: { job: string; number: string },

@@ -5,7 +5,7 @@ import { openNamedRun } from '../command/run-directory.js';
 import { escapeText, type Screen, showCommand, showPath } from '../command/screen.js';
 import { endOnSignal } from '../command/signals.js';
 import { withRun } from '../command/with-job.js';
-import { countOf, format } from '../domain/count-of.js';
+import { countOf, format, listSaid } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { isLeftOutCode, LEFT_OUT_CODES } from '../domain/row-codes.js';
 import { loadJob } from '../job/load.js';
@@ -134,7 +134,7 @@ function sayNewest(job: string | undefined, screen: Screen): string {
 
 function formatLeft(run: string, left: RetryEnd['left'], status: string): string {
   const { refusedInPlan, inDoubt, underWay, received, retriedBefore, filtered } = left;
-  const lines = [
+  const lines = listSaid(
     filtered > 0 &&
       `Left out by the filter as it is now: ${countOf(filtered, 'row')}. They stay in run ${run}; with another filter: the same command, with --job.`,
     refusedInPlan > 0 &&
@@ -145,6 +145,6 @@ function formatLeft(run: string, left: RetryEnd['left'], status: string): string
     received > 0 &&
       `Not retried, as they have a delivery receipt: ${format(received)}. See the deliveries file of run ${run}.`,
     retriedBefore > 0 && `Claimed by a plan before: ${format(retriedBefore)}. See the skipped files of run ${run}.`,
-  ];
-  return lines.flatMap((line) => (line === false ? [] : [`${escapeText(line)}\n`])).join('');
+  );
+  return lines.map((line) => `${escapeText(line)}\n`).join('');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { logCounts } from '../../src/listen/listen-counts.js';
+import { logCounts } from '../../src/listen/listen-server.js';
 import { aListener } from './a-listener.js';
 
 const SECRET = 's3cret/+%key?#';
