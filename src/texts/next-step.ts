@@ -125,13 +125,9 @@ function createRetry(
   const command = ['retry', showPath(screen, directory), '--only'];
   return (what, only, isCorrected = false) => {
     if (sentAgain !== undefined) return nextOfSentAgain(sentAgain);
-    if (!isCorrected) return { what, command: showCommand(screen, ...command, only) };
-    if (job === undefined)
-      return {
-        what: `${what}, with --job and a job file of the same steps added`,
-        command: showCommand(screen, ...command, only),
-      };
-    return { what, command: showCommand(screen, ...command, only, '--job', showPath(screen, job)) };
+    const corrected = isCorrected && job !== undefined ? ['--job', showPath(screen, job)] : [];
+    const lacks = isCorrected && job === undefined ? ', with --job and a job file of the same steps added' : '';
+    return { what: `${what}${lacks}`, command: showCommand(screen, ...command, only, ...corrected) };
   };
 }
 
@@ -180,12 +176,8 @@ function nextOfStage({ directory, plan, stop, steps }: Summary, job: string | un
     : `look at how the stage went;${again} to send the rest all the same`;
   if (isSample && job !== undefined)
     return { what, command: showCommand(screen, 'run', showPath(screen, job), '--rest') };
-  const pass = [
-    '--pass-stage',
-    String(steps.find(({ stages }) => stages?.waiting)?.stages?.waiting?.number ?? 1),
-    '--confirm',
-    plan,
-  ];
+  const { number = 1 } = steps.find(({ stages }) => stages?.waiting)?.stages?.waiting ?? {};
+  const pass = ['--pass-stage', String(number), '--confirm', plan];
   return { what, command: showCommand(screen, 'apply', showPath(screen, directory), ...pass) };
 }
 
@@ -212,13 +204,11 @@ export function nextOfRest(
       command: showCommand(screen, 'status', showPath(screen, directory)),
     };
   const only = next === 'cancelled' ? 'not-sent' : next;
-  if (isAsPlanned && next === 'filtered') {
-    const what =
-      'the job has other steps now: to send those rows, write a job file with the steps of that run and this where, and make a plan of them, with --job and that file added';
-    return createRetry(directory, {}, screen)(what, only);
-  }
   if (isAsPlanned) {
-    const what = 'to send those rows as they were planned, since the job has other steps now, make a plan of them';
+    const what =
+      next === 'filtered'
+        ? 'the job has other steps now: to send those rows, write a job file with the steps of that run and this where, and make a plan of them, with --job and that file added'
+        : 'to send those rows as they were planned, since the job has other steps now, make a plan of them';
     return createRetry(directory, {}, screen)(what, only);
   }
   if (next === 'cancelled') return nextOfTakenBack(directory, { job }, screen);

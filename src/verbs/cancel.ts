@@ -195,7 +195,10 @@ async function takeBack(
         cancelBatches(run, { ...about, step: number, cancel: (batchId) => ask(call, batchId) }, env, counts),
       );
     }
-    if (stop.isRequested) failure ??= interrupted(stop.reason?.detail ?? 'a signal');
+    const signal = stop.reason?.detail ?? 'a signal';
+    const hint = 'Run the same command again: it asks for what is left.';
+    if (stop.isRequested)
+      failure ??= new UserError('interrupted', `Cannot finish the cancel: the process received ${signal}`, { hint });
     return { counts, failure };
   } finally {
     await service.close();
@@ -219,12 +222,6 @@ function nameRest(error: unknown): unknown {
     : 'The';
   const hint = `${way} same command asks for the rest.`;
   return new ServiceError(code, message, omitUndefined({ hint, status, serviceCode }));
-}
-
-function interrupted(signal: string): UserError {
-  return new UserError('interrupted', `Cannot finish the cancel: the process received ${signal}`, {
-    hint: 'Run the same command again: it asks for what is left.',
-  });
 }
 
 /** Whether the next batch may fare better. */
