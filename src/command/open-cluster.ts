@@ -12,16 +12,7 @@ import type { Env } from './env.js';
 import { readAddress } from './open-service.js';
 
 /** A database that several processes share. */
-export interface OpenCluster {
-  readonly store: Store;
-  /** How people know this process. */
-  readonly name: string;
-  /** Lanes that all processes of the database share. */
-  laneFor(service: JobService): RunDeps['createLane'];
-  /** How a plan is sent by workers; undefined where this process sends alone. */
-  leaderOf(plan: Plan, settings: Job, lock: LeaderOptions['lock']): ReturnType<typeof createLeader> | undefined;
-  close(): Promise<void>;
-}
+export type OpenCluster = Awaited<ReturnType<typeof openCluster>>;
 
 const RECOVER_EVERY_MS = 2_000;
 /** A process that was cut off from the database takes back nothing at first: others may come back with it, and say what became of theirs. */
@@ -33,11 +24,7 @@ const BACK_FOR_MS = 15_000;
 const CUT_OFF_MS = 5_000;
 
 /** Connects, and waits for a database that is down as long as for a service that is. */
-export async function openCluster(
-  context: Context,
-  settings: NonNullable<Job['cluster']>,
-  giveUpAfterSeconds: number,
-): Promise<OpenCluster> {
+export async function openCluster(context: Context, settings: NonNullable<Job['cluster']>, giveUpAfterSeconds: number) {
   const { env, log, stop, emit } = context;
   const { clock, random, owner } = env;
   const closed = new AbortController();
@@ -100,9 +87,12 @@ export async function openCluster(
     };
   return {
     store,
+    /** How people know this process. */
     name,
+    /** Lanes that all processes of the database share. */
     laneFor,
-    leaderOf: (plan, runSettings, lock) => {
+    /** How a plan is sent by workers; undefined where this process sends alone. */
+    leaderOf: (plan: Plan, runSettings: Job, lock: LeaderOptions['lock']) => {
       if (settings.share === 'lane') return undefined;
       const { sendHere, leaseSeconds } = settings;
       const createLane = laneFor(runSettings.service);

@@ -10,7 +10,7 @@ import { suggestName } from '../job/schema/written-job.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
 import type { Files } from '../storage/files.js';
 import { type Audience, toTicks } from './audience.js';
-import { type Timing, toTiming } from './timing.js';
+import { toTiming } from './timing.js';
 
 /** A directory below `campaigns/`: its job file, what was uploaded for it, and its runs. */
 export interface CampaignFolder {
@@ -32,26 +32,7 @@ export interface Deed {
 }
 
 /** What the forms show of a job file. */
-export interface CampaignJob extends Audience {
-  /** The digest of the file: a form carries it, so that two people who edit are noticed. */
-  readonly sha256: string;
-  readonly text: string;
-  readonly isSandbox: boolean;
-  readonly account: string;
-  readonly testNumbers: string;
-  readonly asksApproval: boolean;
-  readonly files: readonly string[];
-  readonly sheet: string | undefined;
-  readonly destination: string;
-  readonly country: string;
-  readonly sender: string;
-  readonly message: string;
-  readonly timing: Timing;
-  /** Keys that the forms do not know: then they show the job, and change nothing of it. */
-  readonly unknown: readonly string[];
-  /** As YAML. */
-  readonly isReadable: boolean;
-}
+export type CampaignJob = ReturnType<typeof readJob>;
 
 const JOB_FILE = 'job.yaml';
 const HISTORY_FILE = 'history.ndjson';
@@ -271,7 +252,7 @@ function readValues(document: Document): ReturnType<Document['toJS']> | undefine
   }
 }
 
-function readJob(text: string): CampaignJob {
+function readJob(text: string) {
   const document = parseDocument(text);
   const at = (...path: (string | number)[]) => document.getIn(path);
   const values = readValues(document);
@@ -300,7 +281,15 @@ function readJob(text: string): CampaignJob {
   const message = say(at('steps', 0, 'template', 'text'));
   // What volley init wrote stands there until a person has written both.
   const isExample = message.endsWith(EXAMPLE_TEXT);
+  const audience: Audience = {
+    ticked: ticked ?? [],
+    lists: [suppress ?? []].flat().map(nameList),
+    sharesMemory: at('memory') === MEMORY,
+    optOuts: say(document.get('optOuts')),
+  };
   return {
+    ...audience,
+    /** The digest of the file: a form carries it, so that two people who edit are noticed. */
     sha256: sha256Of(text),
     text,
     isSandbox: at('service', 'sandbox') === true,
@@ -308,17 +297,15 @@ function readJob(text: string): CampaignJob {
     testNumbers: [values?.testNumbers ?? []].flat().join(', '),
     asksApproval: Number(at('guards', 'requireApproval') ?? 0) > 0,
     files: [input?.files ?? []].flat().map(String),
-    sheet: input?.sheet,
+    sheet: input?.sheet as string | undefined,
     destination: say(at('steps', 0, 'destination')),
     country: say(at('steps', 0, 'input', 'country')),
     sender: isExample ? '' : say(at('steps', 0, 'template', 'source')),
     message: isExample ? '' : message,
-    ticked: ticked ?? [],
-    lists: [suppress ?? []].flat().map(nameList),
     timing,
-    sharesMemory: at('memory') === MEMORY,
-    optOuts: say(document.get('optOuts')),
+    /** Keys that the forms do not know: then they show the job, and change nothing of it. */
     unknown: [...unknown],
+    /** As YAML. */
     isReadable,
   };
 }
