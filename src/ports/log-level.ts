@@ -1,4 +1,4 @@
-/** The lowest level that a log writes. */
+/** The lowest level that a log writes. Apart from log.ts, since the help needs these words, and no logger. */
 export const LOG_LEVELS = ['info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 

@@ -13,15 +13,12 @@ export interface PageAnswer {
   readonly file?: { readonly path: string; readonly name: string };
 }
 
-interface PageParts {
-  readonly title: string;
-  readonly body: Html;
-  readonly command?: string;
-  /** What stands on top of a page of what is under way, and the work that leads to it: it is asked for again until it is another page. */
-  readonly live?: { readonly work: Work; readonly said: string; readonly query?: string };
-}
-
-export function renderPage(view: View, { title, body, command, live }: PageParts): PageAnswer {
+/** `live`: what stands on top of a page of what is under way, and the work that leads to it: it is asked for again until it is another page. */
+export function renderPage(
+  view: View,
+  parts: { title: string; body: Html; command?: string; live?: { work: Work; said: string; query?: string } },
+): PageAnswer {
+  const { title, body, command, live } = parts;
   const { campaign, wrong } = view;
   const banner =
     campaign === undefined

@@ -77,15 +77,10 @@ export const agentMessageSchema = z.object({ text: someText });
 
 export type GatewayEntry = AreaEntry<'gateway', GatewayRow>;
 
-export type GatewayRow = WebhookRow | ChannelRow | ConversationRow;
-
-interface WebhookRow {
-  readonly kind: 'webhook';
-  readonly webhookId: string;
-  readonly name: string;
-  readonly uri: string;
-  readonly version: string;
-}
+export type GatewayRow =
+  | ({ readonly kind: 'webhook'; readonly webhookId: string } & z.output<typeof webhookSchema>)
+  | ChannelRow
+  | ConversationRow;
 
 interface ChannelRow {
   readonly kind: 'channel';
