@@ -122,14 +122,7 @@ export function namePerson(context: { env: Pick<Env, 'owner'>; terminal: { env: 
 /** Who it is, wherever they are: VOLLEY_ACTOR, else the user of the machine. */
 export function nameActor({ VOLLEY_ACTOR = '' }: Variables): string {
   const actor = VOLLEY_ACTOR.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ').trim();
-  return actor === '' ? nameUser() : actor.slice(0, 100);
-}
-
-function nameUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run as a user without a name.
-    return `user ${process.getuid?.() ?? 'unknown'}`;
-  }
+  if (actor !== '') return actor.slice(0, 100);
+  // A container may run as a user without a name.
+  return tell(() => userInfo().username) || `user ${process.getuid?.() ?? 'unknown'}`;
 }

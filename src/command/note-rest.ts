@@ -107,14 +107,9 @@ function findHeld(summary: Summary, name: string): { next: RestStep; said: strin
 async function noteChange(
   files: Files,
   { plan, directory }: PastRun,
-  {
-    number,
-    job,
-    filtered,
-    ofThen,
-    nowMs,
-  }: { number: number; job: Job; filtered: readonly Job[]; ofThen: Job; nowMs: number },
+  change: { number: number; job: Job; filtered: readonly Job[]; ofThen: Job; nowMs: number },
 ): Promise<Partial<LeftOut> | undefined> {
+  const { number, job, filtered, ofThen, nowMs } = change;
   const index = matchSteps(plan.job, job).findIndex((now) => now?.at === number - 1);
   const sent = `was already sent by run ${plan.id}`;
   if (index === -1)

@@ -161,7 +161,8 @@ export class RunsBelow {
     for await (const directories of this.#listJobs()) {
       try {
         const path = directories.find(plan);
-        if (path !== undefined) return await this.#open(path);
+        // It is one of many: the log is not of it.
+        if (path !== undefined) return await openRun({ ...this.#context, name: () => {}, workIn: () => {} }, path);
       } catch (error) {
         if (!(error instanceof UserError)) throw error;
         log.warn(error.message, { run: plan });
@@ -193,11 +194,6 @@ export class RunsBelow {
       yield await RunDirectories.read(files, path);
       if (directory === this.#directory) yield* this.#listJobs(join(path, DEFAULT_OUTPUT));
     }
-  }
-
-  /** It is one of many: the log is not of it. */
-  #open(path: string): Promise<OpenedRun> {
-    return openRun({ ...this.#context, name: () => {}, workIn: () => {} }, path);
   }
 }
 

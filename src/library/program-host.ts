@@ -126,7 +126,12 @@ export function createHost(options: RunOptions): Terminal {
     isStderrTerminal: false,
     writeStdout: async () => {},
     writeStderr: () => {},
-    onSignal: (listener) => listenForAbort(signal, () => listener('aborted')),
+    onSignal: (listener) => {
+      const hear = () => listener('aborted');
+      if (signal?.aborted) hear();
+      else signal?.addEventListener('abort', hear, { once: true });
+      return () => signal?.removeEventListener('abort', hear);
+    },
     leave: () => {
       throw new InternalError('unexpected', 'Cannot exit: a library does not end the process');
     },
@@ -145,13 +150,6 @@ async function* refuseStandardInput(): AsyncGenerator<string> {
     'Cannot read standard input: a job that a program runs cannot use it, expected files',
     { hint: 'Write the rows into a file, and name it in the job.' },
   );
-}
-
-/** Calls back once, immediately if already aborted; returns a function that stops listening. */
-function listenForAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
-  if (signal?.aborted) listener();
-  else signal?.addEventListener('abort', listener, { once: true });
-  return () => signal?.removeEventListener('abort', listener);
 }
 
 /** A program's log gets the same as Volley's own: plain fields, no secret, no phone number. */

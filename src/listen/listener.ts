@@ -57,7 +57,13 @@ export type Listener = Awaited<ReturnType<typeof startListener>>;
  * Events in the file are recognized; a torn last line is cut off. Refuses to listen beyond loopback without a secret.
  */
 export async function startListener(options: ListenerOptions) {
-  if (options.secret === undefined && !isLoopback(options.host)) throw refuseOpen(options.host);
+  const { secret, host } = options;
+  if (secret === undefined && !isLoopback(host))
+    throw new UserError(
+      'unsafe-environment',
+      `Cannot listen on ${host} without a secret: anyone who reaches it could write events, expected a secret or a loopback address`,
+      { hint: 'Give one with --secret-env NAME or --secret-file PATH, or omit --host.' },
+    );
   const lock = await options.lockOutput();
   try {
     return await openListener(options, lock);
@@ -156,12 +162,4 @@ async function drain(server: Server, clock: Clock, drainMs: number): Promise<voi
   void clock.sleep(drainMs, drained.signal).then(() => server.closeAllConnections());
   await new Promise((resolve) => server.close(resolve));
   drained.abort();
-}
-
-function refuseOpen(host: string): UserError {
-  return new UserError(
-    'unsafe-environment',
-    `Cannot listen on ${host} without a secret: anyone who reaches it could write events, expected a secret or a loopback address`,
-    { hint: 'Give one with --secret-env NAME or --secret-file PATH, or omit --host.' },
-  );
 }

@@ -19,10 +19,7 @@ import { type MetricsFlags, openOutlets } from './metrics-outlets.js';
  * The figures of a command on a job, and where they go. `end` takes the exit code, and the code of the error; it throws nothing.
  * Refuses, with UserError 'bad-flag', a port that cannot be had.
  */
-export async function openRunMetrics(
-  flags: MetricsFlags,
-  context: Context,
-): Promise<{ end(exitCode: number, failure?: string): Promise<void> }> {
+export async function openRunMetrics(flags: MetricsFlags, context: Context) {
   const { clock } = context.env;
   const metrics = new RunMetrics(context.env);
   const outlets = await openOutlets(flags, metrics, context);
@@ -37,7 +34,7 @@ export async function openRunMetrics(
     outlets.begin();
   });
   return {
-    end: async (exitCode, failure = '') => {
+    end: async (exitCode: number, failure = ''): Promise<void> => {
       metrics.close();
       if (metrics.job === undefined || NOT_ITS_TURN.has(failure)) return outlets.leave();
       await readLast(metrics.job);

@@ -14,7 +14,7 @@ import { countOf, format, formatSeconds, listMost, listSaid, sumOf } from '../do
 import { formatTime, listLocalTimes } from '../domain/stated-time.js';
 import { widthOf } from '../domain/text.js';
 import { formatOpening, OpeningHours, zonesOf } from '../hours/window.js';
-import { isRowStep, type Job, type RowStep, type SmsStep } from '../job/job.js';
+import { isRowStep, type RowStep, type SmsStep } from '../job/job.js';
 import { formatAhead } from '../kinds/schedule.js';
 import { maskNumber } from '../normalize/mask.js';
 import { encodePlan, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
@@ -58,11 +58,15 @@ export function formatPlan(
 export function formatPlanHead(plan: Plan, screen: Screen, end = ''): string {
   const retry = plan.retryOf === undefined ? '' : `, which retries rows of run ${plan.retryOf.run}`;
   const head = `Plan ${plan.id} of job ${plan.job.name}${retry}${end}`;
+  const { sandbox, account, subAccountId } = plan.job.service;
+  const to = sandbox ? 'the sandbox: no message leaves this machine' : `account ${account}, subaccount ${subAccountId}`;
+  const { steps, prices } = plan;
+  const total = prices && ` It costs ${formatMoney(sumCost(steps), prices.currency)} by ${prices.file}.`;
   return (
     `${formatHeadline(head, 'bold', screen)}\n` +
-    `${formatParagraph(`To ${describeService(plan.job)}.${describeTotal(plan)}`, screen)}` +
+    `${formatParagraph(`To ${to}.${total ?? ''}`, screen)}` +
     `${formatHadOf(plan, screen)}\n` +
-    `${formatFigures(COLUMNS, plan.steps.map(describeFigures), screen)}\n`
+    `${formatFigures(COLUMNS, steps.map(describeFigures), screen)}\n`
   );
 }
 
@@ -89,16 +93,6 @@ function describeFigures({ number, kind, counts, inputs, examples }: PlannedStep
   if (inputs.length === 0 && action !== undefined) return { name, figures: escapeText(`${action.to}: ${action.text}`) };
   const { read, planned, rejected, skipped, requests, segments } = counts;
   return { name, figures: [read, planned, rejected, skipped, requests, segments] };
-}
-
-function describeService({ service }: Job): string {
-  if (service.sandbox) return 'the sandbox: no message leaves this machine';
-  return `account ${service.account}, subaccount ${service.subAccountId}`;
-}
-
-function describeTotal({ steps, prices }: Plan): string {
-  if (prices === undefined) return '';
-  return ` It costs ${formatMoney(sumCost(steps), prices.currency)} by ${prices.file}.`;
 }
 
 function formatEnd(plan: Plan, path: string, { screen, isRefused }: { screen: Screen; isRefused: boolean }): string {

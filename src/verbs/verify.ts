@@ -118,12 +118,13 @@ const check = defineBelow(
 
 type Check = 'right' | 'wrong' | 'too-late' | 'unknown';
 
-function describeCheck({ status, attempt }: Session): readonly [Check, said: string] {
+function describeCheck({ status, attempt = MAX_CODE_ATTEMPTS }: Session): readonly [Check, said: string] {
+  const left = MAX_CODE_ATTEMPTS - attempt;
   switch (status) {
     case 'VERIFIED':
       return ['right', 'The code is right'];
     case 'WAITING':
-      return ['wrong', `The code is wrong${attempt === undefined ? '' : describeTriesLeft(attempt)}`];
+      return ['wrong', `The code is wrong${left > 0 ? `, ${left} ${left === 1 ? 'try' : 'tries'} left` : ''}`];
     case 'FAILED':
       return ['wrong', 'The code is wrong, no tries left'];
     case 'EXPIRED':
@@ -131,11 +132,6 @@ function describeCheck({ status, attempt }: Session): readonly [Check, said: str
     default:
       return ['unknown', 'The service does not say whether the code is right'];
   }
-}
-
-function describeTriesLeft(attempt: number): string {
-  const left = MAX_CODE_ATTEMPTS - attempt;
-  return left > 0 ? `, ${left} ${left === 1 ? 'try' : 'tries'} left` : '';
 }
 
 /** The status resolves a check whose answer was lost, except while the session waits: the code may be among the wrong ones. */
