@@ -88,7 +88,9 @@ export function bindWhere(where: Where, columns: Columns, numbers: StepNumbers) 
       clauses.push(condition.clause);
     }
     const clause = clauses.join(' or ');
-    return rejected ?? remember(omitted, clause, () => omit(clause));
+    if (rejected !== undefined) return rejected;
+    const omit = (): RowRefusal => ({ kind: 'skipped', skip: { code: 'filtered', reason: describeOmitted(clause) } });
+    return remember(omitted, clause, omit);
   };
 }
 
@@ -97,10 +99,6 @@ interface BoundCondition {
   readonly tests: readonly CompiledTest[];
   readonly column: string;
   readonly clause: string;
-}
-
-function omit(clause: string): RowRefusal {
-  return { kind: 'skipped', skip: { code: 'filtered', reason: describeOmitted(clause) } };
 }
 
 export function describeOmitted(clause: string): string {

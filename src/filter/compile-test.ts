@@ -39,21 +39,13 @@ export function compileTest(test: Exclude<CellTest, CountryTest>): CompiledTest 
       const numbers = test.values.filter((value) => typeof value === 'number');
       const wanted = test.op === 'equals';
       if (numbers.length > 0) return compareNumbers((number) => numbers.includes(number) === wanted, test.format);
-      return compileTextTest({ ...test, values: test.values.map(String) });
+      return compileTextTest(test.op, test.values.map(String), test.exact);
     }
   }
 }
 
 /** Whether a text is one of some, or none of them. */
-function compileTextTest({
-  op,
-  values,
-  exact,
-}: {
-  readonly op: 'equals' | 'not';
-  readonly values: readonly string[];
-  readonly exact: boolean;
-}): CompiledTest {
+function compileTextTest(op: 'equals' | 'not', values: readonly string[], exact: boolean): CompiledTest {
   const fold = exact ? (text: string) => text : foldText;
   const folded = new Set(values.map(fold));
   return { holds: (text) => !isBlank(text) && folded.has(fold(text)) === (op === 'equals'), expected: '' };

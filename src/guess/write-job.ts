@@ -1,6 +1,6 @@
 import { getExampleNumber } from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
-import { countOf } from '../domain/count-of.js';
+import { countOf, listSaid } from '../domain/count-of.js';
 import { listZones } from '../domain/stated-time.js';
 import { findColumn } from '../normalize/columns.js';
 import { findNumberCountry } from '../normalize/number/number-library.js';
@@ -133,11 +133,11 @@ function writeSms(guess: JobGuess, number: SmsNumber, frame: JobFrame): string[]
 function writeSuppress(optOuts: readonly OptOutList[], ofInput: string | undefined): string[] {
   const maps = new Map<string, string[]>();
   for (const { name, encoding, country, countryColumn } of optOuts) {
-    const own = [
-      ...(encoding === undefined ? [] : [`encoding: ${writeScalar(encoding)}`]),
-      ...(countryColumn === undefined ? [] : [`countryColumn: ${writeScalar(countryColumn)}`]),
-      ...(country === undefined || country === ofInput ? [] : [`country: ${country}`]),
-    ];
+    const own = listSaid(
+      encoding && `encoding: ${writeScalar(encoding)}`,
+      countryColumn && `countryColumn: ${writeScalar(countryColumn)}`,
+      country && country !== ofInput && `country: ${country}`,
+    );
     const reading = own.map((each) => `, ${each}`).join('');
     maps.set(reading, [...(maps.get(reading) ?? []), name]);
   }

@@ -1,4 +1,5 @@
 import { ACTION_KINDS } from '../domain/areas.js';
+import { listSaid } from '../domain/count-of.js';
 import { ServiceError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
 import type { CampaignTarget } from '../domain/service-facts.js';
@@ -13,11 +14,8 @@ export const campaignKind: ActionKind<CampaignStep> = {
   isEssential: true,
   isDue: (step, { stop }, earlier) => stop === undefined || (step.always && hasSomethingToUndo(step, earlier)),
   describe: ({ campaign, expect, set, always }) => {
-    const parts = [
-      ...(expect === undefined ? [] : [`expect ${expect.join(' or ')}`]),
-      ...(set === undefined ? [] : [`set ${set}`]),
-      ...(always ? ['even if an earlier step stopped the run'] : []),
-    ];
+    const expected = expect && `expect ${expect.join(' or ')}`;
+    const parts = listSaid(expected, set && `set ${set}`, always && 'even if an earlier step stopped the run');
     return { to: `campaign ${campaign}`, text: parts.join(', ') };
   },
   perform,

@@ -152,16 +152,13 @@ export interface TestSource {
   /** The job as `jobOfTest` gives it. */
   readonly job: Job;
   readonly testOf: TestOf;
-  /** One for each step of the job. */
-  readonly steps: readonly TestedStep[];
+  /** One for each step of the job, with its rows in the order of their files. */
+  readonly steps: readonly {
+    readonly inputs: readonly { readonly file: string; readonly columns: readonly string[] }[];
+    readonly rows: readonly RowLine[];
+  }[];
   /** E.164. */
   readonly numbers: readonly string[];
-}
-
-interface TestedStep {
-  readonly inputs: readonly { readonly file: string; readonly columns: readonly string[] }[];
-  /** The rows, in the order of their files. */
-  readonly rows: readonly RowLine[];
 }
 
 /** What a test runs as: the tested steps alone, at once, for the numbers that stand in a column of their own. The account, its limits and the guards stay. */

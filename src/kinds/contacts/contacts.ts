@@ -194,16 +194,16 @@ function refuseWithoutAddress(addresses: readonly { readonly column: string }[])
   return rejectField('', { code: 'no-address', reason: `A contact needs at least one address, and ${where}.` });
 }
 
-function buildBody(values: Values, groups: readonly number[], attributes: [string, string][]): ContactBody {
-  const body: Partial<ContactBody> = {};
-  for (const field of personFields) if (values[field] !== undefined) body[field] = values[field];
-  if (groups.length > 0) body.groups = groups.map((id) => ({ id }));
-  const addresses: ContactBody['addresses'] = {};
-  for (const field of addressFields) if (values[field] !== undefined) addresses[field] = values[field];
-  const whole: ContactBody = Object.assign(body, { addresses });
-  // Not by assignment: an attribute may be called __proto__.
-  if (attributes.length > 0) whole.customAttributes = Object.fromEntries(attributes);
-  return whole;
+/** In JSON, what is undefined is not there. */
+function buildBody(values: Values, groups: readonly number[], attributes: [string, string][]): object {
+  const pick = (fields: readonly ContactField[]) => Object.fromEntries(fields.map((field) => [field, values[field]]));
+  return {
+    ...pick(personFields),
+    groups: groups.length > 0 ? groups.map((id) => ({ id })) : undefined,
+    addresses: pick(addressFields),
+    // Not by assignment: an attribute may be called __proto__.
+    customAttributes: attributes.length > 0 ? Object.fromEntries(attributes) : undefined,
+  };
 }
 
 function rejectField(field: string, { code, reason }: Pick<Rejection, 'code' | 'reason'>): Rejection {

@@ -100,7 +100,7 @@ function createSmsPlanner(step: SmsStep, planId: string, number: number): RowPla
     },
     openBody: (request) => {
       const clientBatchId = clientBatchIdOf({ planId, step: number, request, part: '' });
-      const shared = JSON.stringify(sharedProperties(step, sharedText));
+      const shared = JSON.stringify(shareProperties(step, sharedText));
       return `{"clientBatchId":"${clientBatchId}","includeMessagesInResponse":true,"template":${shared},"messages":[`;
     },
     closeBody: ']}',
@@ -108,13 +108,9 @@ function createSmsPlanner(step: SmsStep, planId: string, number: number): RowPla
 }
 
 /** What the messages of a batch share. Contract: "Template object". */
-function sharedProperties(step: SmsStep, text: string | undefined): Record<string, string> {
-  const { dlrCallbackUrl, template } = step;
+function shareProperties({ dlrCallbackUrl, template }: SmsStep, text: string | undefined): object {
   const { source, encoding, scheduled, expiry } = template;
-  const properties = { source, text, encoding, scheduled: scheduled?.at, expiry: expiry?.at, dlrCallbackUrl };
-  return Object.fromEntries(
-    Object.entries(properties).filter((pair): pair is [string, string] => pair[1] !== undefined),
-  );
+  return { source, text, encoding, scheduled: scheduled?.at, expiry: expiry?.at, dlrCallbackUrl };
 }
 
 /**
@@ -235,14 +231,11 @@ function nameForcing(count: SegmentCount, smartReplace: boolean): SegmentCount {
     : count;
 }
 
-function rejectRendering(rendering: RefusedRendering): [Rejection, ...Rejection[]] {
-  const reject = ({ variable: field, code, reason }: RenderFault): Rejection => ({
-    stage: 'render',
-    field,
-    code,
-    reason,
-  });
-  return [reject(rendering), ...rendering.others.map(reject)];
+function rejectRendering({ others, ...first }: RefusedRendering): [Rejection, ...Rejection[]] {
+  const describe = ({ variable: field, code, reason }: RenderFault): Rejection => {
+    return { stage: 'render', field, code, reason };
+  };
+  return [describe(first), ...others.map(describe)];
 }
 
 function endMessage(

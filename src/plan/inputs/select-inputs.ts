@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
-import { isObject } from '../../domain/is-object.js';
+import { isObject, remember } from '../../domain/is-object.js';
 import type { InputFile } from '../../input/inputs.js';
 import { isRowStep, type Job, type RowStep, type Step, type SuppressionLists } from '../../job/job.js';
 import type { Condition } from '../../job/schema/written-where.js';
@@ -76,11 +76,7 @@ export async function selectInputs(
   options: { jobDirectory: string; findTaken: FindTaken; problems: ProblemList },
 ): Promise<Selection> {
   const digests = new Map<string, Promise<Omit<DigestedInput, 'file'>>>();
-  const digest = (path: string) => {
-    const known = digests.get(path) ?? digestFile(path, deps);
-    digests.set(path, known);
-    return known;
-  };
+  const digest = (path: string) => remember(digests, path, () => digestFile(path, deps));
   const inTurn = pLimit(READ_AT_ONCE);
   const spool = job.steps.some(readsStandardInput)
     ? join(options.jobDirectory, `.stdin-${deps.processId}.part`)
@@ -89,14 +85,11 @@ export async function selectInputs(
 
   const spooled = ({ files, format }: Pick<SuppressionLists, 'files' | 'format'>): InputFile[] =>
     spool !== undefined && files.includes('-') ? [{ path: spool, shown: STANDARD_INPUT, format: format ?? 'csv' }] : [];
-  const list = async (
-    { files: patterns, format, sheet }: Pick<SuppressionLists, 'files' | 'format' | 'sheet'>,
-    onEmptyPattern?: (shown: string) => void,
-  ) => {
-    const named = patterns.filter((pattern) => pattern !== '-');
+  const list = async ({ input }: RowStep, onEmptyPattern: (shown: string) => void) => {
+    const { format, sheet } = input;
+    const named = input.files.filter((pattern) => pattern !== '-');
     const found = named.length === 0 ? [] : await deps.reader.listInputs(named, job.directory, onEmptyPattern);
-    const files = found.map((file) => (format === undefined ? file : { ...file, format }));
-    files.push(...spooled({ files: patterns, format }));
+    const files = [...found.map((file) => ({ ...file, format: format ?? file.format })), ...spooled(input)];
     const digested = files.map(async (file) => nameInput(file, await inTurn(() => digest(file.path)), sheet));
     // Where several cannot be read, the first is named.
     await Promise.allSettled(digested);
@@ -113,7 +106,7 @@ export async function selectInputs(
     // An inbox may be empty. A suppression list may not.
     const empty: LeftOut[] = [];
     const listed = await options.problems.gather(where, () =>
-      list(step.input, (shown) => empty.push({ file: shown, reason: 'matches no file' })),
+      list(step, (shown) => empty.push({ file: shown, reason: 'matches no file' })),
     );
     const suppression = await digestSuppression(step, job.directory, {
       ...{ where, deps, digest, problems: options.problems, standardInput: spooled },

@@ -210,13 +210,10 @@ interface ListedStep {
 function listSteps({ steps }: Pick<Job, 'steps'>): ListedStep[] {
   return steps.flatMap((step, index) => {
     if (!isRowStep(step)) return [];
-    const written = (step.suppress ?? []).map((lists) => ({
-      ...lists,
-      files: lists.files.filter((each) => each !== '-'),
-    }));
-    return written.flatMap((lists) =>
-      lists.files.length === 0 ? [] : [{ step: index + 1, input: step.input, lists }],
-    );
+    return (step.suppress ?? []).flatMap((lists) => {
+      const files = lists.files.filter((each) => each !== '-');
+      return files.length === 0 ? [] : [{ step: index + 1, input: step.input, lists: { ...lists, files } }];
+    });
   });
 }
 

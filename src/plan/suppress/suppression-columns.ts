@@ -2,7 +2,7 @@ import { sumOf } from '../../domain/count-of.js';
 import { remember } from '../../domain/is-object.js';
 import { DESTINATION_COLUMN, isResultColumn } from '../../domain/output-columns.js';
 import type { Cell } from '../../domain/row.js';
-import { NUMBER_CODES, type NumberCode } from '../../domain/row-codes.js';
+import type { NumberCode } from '../../domain/row-codes.js';
 import { maskCell } from '../../normalize/mask.js';
 import { acceptNumber, normalizeNumber } from '../../normalize/number/number.js';
 import { trimNumber } from '../../normalize/number/number-library.js';
@@ -134,11 +134,6 @@ function isDate(cell: string): boolean {
   const [low = 0, high = 0] = days.map(Number).sort((a, b) => a - b);
   const isYear = year.length === 2 || /^(?:19|20)\d\d$/.test(year);
   return isYear && low >= 1 && low <= 12 && high <= 31;
-}
-
-/** Why a cell is not a number, in a few words. */
-export function explainUnreadable(code: NumberCode | 'date'): string {
-  return code === 'date' ? 'a date' : NUMBER_CODES[code].is;
 }
 
 /** 8 bytes each. */

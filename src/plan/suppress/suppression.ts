@@ -2,6 +2,7 @@ import { countOf, format } from '../../domain/count-of.js';
 import type { Problem } from '../../domain/errors.js';
 import { isOptOutList, noteOptOut, OPT_OUT_COLUMNS } from '../../domain/person.js';
 import type { Skip } from '../../domain/row.js';
+import { NUMBER_CODES } from '../../domain/row-codes.js';
 import type { InputFile } from '../../input/inputs.js';
 import { type RecordReader, readBatches } from '../../input/record-reader.js';
 import type { Input, SuppressionLists } from '../../job/job.js';
@@ -13,7 +14,7 @@ import type { SuppressionInput } from '../format/plan-file.js';
 import type { DigestedInput, PlanDeps } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
 import { keyOfLists, type SuppressionFile } from './list-suppression.js';
-import { createColumn, explainUnreadable, type SuppressionColumn, SuppressionColumns } from './suppression-columns.js';
+import { createColumn, type SuppressionColumn, SuppressionColumns } from './suppression-columns.js';
 
 type ListReader = Pick<PlanDeps['reader'], 'readRecords' | 'knownLists'>;
 
@@ -190,12 +191,10 @@ async function readColumnsOf(
     const countryIndex = indexOf(lists.countryColumn) ?? -1;
     for (const record of batch) {
       const { fault, line, cells } = record;
-      if (fault !== undefined)
-        problems.add({
-          where: `${shown}:${line}`,
-          message: `a row that cannot be read (${fault.code})`,
-          hint: ROW_HINT,
-        });
+      if (fault !== undefined) {
+        const message = `a row that cannot be read (${fault.code})`;
+        problems.add({ where: `${shown}:${line}`, message, hint: ROW_HINT });
+      }
       const ofRow = cells[countryIndex]?.trim() ?? '';
       const country = { ofRow, ofList: lists.country, ofInput: input.country };
       found.add(record, country, { names: reader.columns, only });
@@ -295,7 +294,8 @@ function explainNoNumbers(columns: readonly SuppressionColumn[]): Omit<Problem, 
 function addUnreadable({ name, places, unreadable }: SuppressionColumn, shown: string, problems: ProblemList): void {
   for (const { line, shown: cell, code } of places) {
     const what = cell === '' ? 'a cell that is not a number' : `${cell}, which is not a number`;
-    const message = `column ${JSON.stringify(name)} holds ${what} (${explainUnreadable(code)}), expected one`;
+    const why = code === 'date' ? 'a date' : NUMBER_CODES[code].is;
+    const message = `column ${JSON.stringify(name)} holds ${what} (${why}), expected one`;
     problems.add({ where: `${shown}:${line}`, message, hint: code === 'no-country' ? NO_COUNTRY_HINT : COLUMN_HINT });
   }
   const more = unreadable - places.length;
