@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Area } from '../domain/areas.js';
+import { closing } from '../domain/closing.js';
 import { UserError } from '../domain/errors.js';
 import { omitUndefined } from '../domain/is-object.js';
 import type { NotSent } from '../domain/row.js';
@@ -135,21 +136,14 @@ async function withAccess<T>(
   task: (access: Access) => Promise<T>,
 ): Promise<T> {
   // Behind the lock: an embedded sandbox keeps its state in the job's directory.
-  const service = await openService(context, job, directory, omitUndefined({ areas }));
-  try {
-    let cluster: OpenCluster | undefined;
-    if (settings !== undefined) {
-      const { openCluster } = await import('./open-cluster.js');
-      cluster = await openCluster(context, settings, job.service.giveUpAfterSeconds);
-    }
-    try {
-      return await task({ service, cluster });
-    } finally {
-      await cluster?.close();
-    }
-  } finally {
-    await service.close();
-  }
+  await using service = closing(await openService(context, job, directory, omitUndefined({ areas })));
+  const opening =
+    settings &&
+    import('./open-cluster.js').then(({ openCluster }) =>
+      openCluster(context, settings, job.service.giveUpAfterSeconds),
+    );
+  await using cluster = closing(await opening);
+  return await task({ service, cluster });
 }
 
 /** What is sent: a plan, by the settings of its job or by those that have changed since. */

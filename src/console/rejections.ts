@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { closing } from '../domain/closing.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { readKept, remember } from '../domain/is-object.js';
@@ -130,13 +131,9 @@ export class Rejections {
 
   async *#lines({ path }: RejectionList, code = ''): AsyncGenerator<Buffer[]> {
     const start = Buffer.from(code === '' ? '' : startOf(code));
-    const file = await this.#files.openRead(path);
-    try {
-      for await (const lines of splitPieces(file))
-        yield lines.map(({ bytes }) => bytes).filter((bytes) => bytes.subarray(0, start.length).equals(start));
-    } finally {
-      await file.close();
-    }
+    await using file = closing(await this.#files.openRead(path));
+    for await (const lines of splitPieces(file))
+      yield lines.map(({ bytes }) => bytes).filter((bytes) => bytes.subarray(0, start.length).equals(start));
   }
 
   async readFixes(): Promise<Fixes> {

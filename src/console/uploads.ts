@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { describeDisk, isDiskError } from '../command/disk-error.js';
+import { closing } from '../domain/closing.js';
 import type { Files } from '../storage/files.js';
 
 /** The size of a slice that a browser sends: below what proxies take by default. */
@@ -63,13 +64,9 @@ export async function takeSlice(
   const had = await findUploaded(files, directory, upload);
   if (offset !== had || offset + slice.length > upload.bytes) return had;
   // A slice is written at its place: where it came twice at once, the second changes nothing.
-  const file = await open(part, constants.O_RDWR | constants.O_CREAT, 0o600);
-  try {
-    await file.write(slice, 0, slice.length, offset);
-    if (offset + slice.length === upload.bytes) await file.sync();
-  } finally {
-    await file.close();
-  }
+  await using file = closing(await open(part, constants.O_RDWR | constants.O_CREAT, 0o600));
+  await file.write(slice, 0, slice.length, offset);
+  if (offset + slice.length === upload.bytes) await file.sync();
   if (offset + slice.length === upload.bytes) await rename(part, join(directory, upload.name));
   return offset + slice.length;
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { closing } from '../domain/closing.js';
 import { InternalError, UserError } from '../domain/errors.js';
 import { isObject } from '../domain/is-object.js';
 import { parseServiceTime } from '../domain/stated-time.js';
@@ -250,24 +251,20 @@ export async function readEventFile(
   const stat = await files.stat(path);
   if (stat === undefined) return { events: 0, goodBytes: 0, tornBytes: 0 };
   assertIsFile(stat, path);
-  const file = await files.openRead(path);
-  try {
-    let events = 0;
-    let goodBytes = 0;
-    for await (const { bytes, isWhole } of splitLines(file)) {
-      const event = isWhole ? decodeEventLine(bytes.toString()) : undefined;
-      if (event === undefined) {
-        if (!isWhole && isTornLine(bytes)) return { events, goodBytes, tornBytes: bytes.length };
-        throw refuseLine(path, events + 1);
-      }
-      visit(event);
-      events += 1;
-      goodBytes += bytes.length + 1;
+  await using file = closing(await files.openRead(path));
+  let events = 0;
+  let goodBytes = 0;
+  for await (const { bytes, isWhole } of splitLines(file)) {
+    const event = isWhole ? decodeEventLine(bytes.toString()) : undefined;
+    if (event === undefined) {
+      if (!isWhole && isTornLine(bytes)) return { events, goodBytes, tornBytes: bytes.length };
+      throw refuseLine(path, events + 1);
     }
-    return { events, goodBytes, tornBytes: 0 };
-  } finally {
-    await file.close();
+    visit(event);
+    events += 1;
+    goodBytes += bytes.length + 1;
   }
+  return { events, goodBytes, tornBytes: 0 };
 }
 
 /** The beginning of an event line, or the zeros that a power cut leaves. */

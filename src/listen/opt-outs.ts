@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { closing } from '../domain/closing.js';
 import { countOf } from '../domain/count-of.js';
 import { InternalError, UserError } from '../domain/errors.js';
 import { decodeOptOut, encodeOptOut, OPT_OUT_HEADER, type OptOut, personOf } from '../domain/person.js';
@@ -190,22 +191,18 @@ function isOfEvent(by: string): boolean {
 async function readList(path: string, files: Files) {
   const known = new KeySet();
   const outAt = new Map<number, string>();
-  const file = await files.openRead(path);
-  try {
-    // An empty file is one that a person made, or whose process died before it wrote the header.
-    if (file.bytes === 0) return { known, outAt, isTorn: false };
-    const header = await file.read(0, OPT_OUT_HEADER.length);
-    if (header.toString() !== OPT_OUT_HEADER) throw refuseList(path);
-    const end = await file.read(file.bytes - 1, 1);
-    for await (const { bytes } of splitLines(file)) {
-      const line = decodeOptOut(bytes.toString('utf8'));
-      if (line?.what === 'out') outAt.set(personOf(Number(line.number)), line.at);
-      if (line !== undefined && isOfEvent(line.by)) known.add(line.by);
-    }
-    return { known, outAt, isTorn: end.toString() !== '\n' };
-  } finally {
-    await file.close();
+  await using file = closing(await files.openRead(path));
+  // An empty file is one that a person made, or whose process died before it wrote the header.
+  if (file.bytes === 0) return { known, outAt, isTorn: false };
+  const header = await file.read(0, OPT_OUT_HEADER.length);
+  if (header.toString() !== OPT_OUT_HEADER) throw refuseList(path);
+  const end = await file.read(file.bytes - 1, 1);
+  for await (const { bytes } of splitLines(file)) {
+    const line = decodeOptOut(bytes.toString('utf8'));
+    if (line?.what === 'out') outAt.set(personOf(Number(line.number)), line.at);
+    if (line !== undefined && isOfEvent(line.by)) known.add(line.by);
   }
+  return { known, outAt, isTorn: end.toString() !== '\n' };
 }
 
 const OF_OTHER_FORMAT = /\.(?:xlsx|xlsm|ndjson|jsonl?|gz)$/i;

@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Context } from '../command/context.js';
 import { isDiskError, nameDiskError } from '../command/disk-error.js';
+import { closing } from '../domain/closing.js';
 import { refuseAddress } from '../domain/loopback.js';
 
 /** Where the figures of a command go, as its flags have it. */
@@ -85,13 +86,9 @@ async function replaceFile(path: string, text: string): Promise<void> {
   // The collector reads `*.prom` alone. Processes of two containers may have the same id.
   const part = `${path}.${hostname()}.${process.pid}.part`;
   try {
-    const file = await open(part, 'w', MODE);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await using file = closing(await open(part, 'w', MODE));
+    await file.writeFile(text);
+    await file.sync();
     await rename(part, path);
   } catch (error) {
     await rm(part, { force: true }).catch(() => {});

@@ -1,4 +1,5 @@
 import { RowWriter } from '../domain/bytes/row-writer.js';
+import { closing } from '../domain/closing.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { DESTINATION_COLUMN } from '../domain/output-columns.js';
@@ -75,17 +76,13 @@ async function planRows(
   const { testOf, job } = head;
   const suppression =
     testOf === undefined ? await digestSuppression(step, job.directory, { ...context, where: 'suppress' }) : [];
-  const records = new PlannedRecords(planned, () => source.rowsOf(planned));
+  await using records = closing(new PlannedRecords(planned, () => source.rowsOf(planned)));
   const { refuseTwin } = source;
   const readPlanned = (index: number) => records.readInput(index);
-  try {
-    const made = await planStep({ ...selection, inputs, suppression }, { ...context, refuseTwin, readPlanned });
-    // The digest stays that of all rows of the file, not of those that are planned again.
-    const known = made.inputs.map((input, index) => ({ ...input, rowsSha256: planned.inputs[index]?.rowsSha256 }));
-    return { ...made, inputs: known };
-  } finally {
-    await records.close();
-  }
+  const made = await planStep({ ...selection, inputs, suppression }, { ...context, refuseTwin, readPlanned });
+  // The digest stays that of all rows of the file, not of those that are planned again.
+  const known = made.inputs.map((input, index) => ({ ...input, rowsSha256: planned.inputs[index]?.rowsSha256 }));
+  return { ...made, inputs: known };
 }
 
 /**

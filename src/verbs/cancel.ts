@@ -7,6 +7,7 @@ import { openNamedRun } from '../command/run-directory.js';
 import { escapeText, formatNextStep, formatParagraph, type Screen, showCommand, showPath } from '../command/screen.js';
 import { drainOnSignal } from '../command/signals.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
+import { closing } from '../domain/closing.js';
 import { countOf, listNonZero, listSaid, sumOf } from '../domain/count-of.js';
 import { quoteWord, ServiceError, UserError } from '../domain/errors.js';
 import { omitUndefined } from '../domain/is-object.js';
@@ -159,7 +160,7 @@ async function takeBack(
     });
   }
   const createLane = await env.loadLane();
-  const service = await openService(context, plan.job, dirname(directory));
+  await using service = closing(await openService(context, plan.job, dirname(directory)));
   const { transport, authorize } = service;
   const onNotice = (notice: string) => log.warn(notice);
   const deps = { ...env, transport, authorize, createLane, onProgress: () => {}, onNotice };
@@ -185,24 +186,20 @@ async function takeBack(
       return answer;
     }
   };
-  try {
-    const counts = noneCancelled();
-    const about = { person: namePerson(context), signal: stop.nothingNew };
-    // One lane after the other: a step's begins where that of the last one ended, so that the area's limit holds.
-    for (const { number, step } of waiting) {
-      const run = { ...(await readRunRows(files, { directory, plan })), lock };
-      await callOnLane({ ...lane, limits: step.limits }, (call) =>
-        cancelBatches(run, { ...about, step: number, cancel: (batchId) => ask(call, batchId) }, env, counts),
-      );
-    }
-    const signal = stop.reason?.detail ?? 'a signal';
-    const hint = 'Run the same command again: it asks for what is left.';
-    if (stop.isRequested)
-      failure ??= new UserError('interrupted', `Cannot finish the cancel: the process received ${signal}`, { hint });
-    return { counts, failure };
-  } finally {
-    await service.close();
+  const counts = noneCancelled();
+  const about = { person: namePerson(context), signal: stop.nothingNew };
+  // One lane after the other: a step's begins where that of the last one ended, so that the area's limit holds.
+  for (const { number, step } of waiting) {
+    const run = { ...(await readRunRows(files, { directory, plan })), lock };
+    await callOnLane({ ...lane, limits: step.limits }, (call) =>
+      cancelBatches(run, { ...about, step: number, cancel: (batchId) => ask(call, batchId) }, env, counts),
+    );
   }
+  const signal = stop.reason?.detail ?? 'a signal';
+  const hint = 'Run the same command again: it asks for what is left.';
+  if (stop.isRequested)
+    failure ??= new UserError('interrupted', `Cannot finish the cancel: the process received ${signal}`, { hint });
+  return { counts, failure };
 }
 
 function readFailure(error: unknown): CancelAnswer {

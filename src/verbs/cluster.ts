@@ -4,6 +4,7 @@ import { type ClusterStatus, dropNamedRun, readClusterStatus } from '../cluster/
 import type { Context, Result } from '../command/context.js';
 import { readAddress } from '../command/open-service.js';
 import { escapeText } from '../command/screen.js';
+import { closing } from '../domain/closing.js';
 import { countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { argument, databaseFlags, defineBelow, type Group, json, text } from './verb.js';
@@ -19,12 +20,8 @@ async function withDatabase(
   task: (database: Database) => Promise<{ json: object; text: string }>,
 ): Promise<Result> {
   const url = await readAddress(file === undefined ? { env } : { file }, context);
-  const database = openDatabase(await parseDatabaseUrl(url));
-  try {
-    return await task(database);
-  } finally {
-    await database.close();
-  }
+  await using database = closing(openDatabase(await parseDatabaseUrl(url)));
+  return await task(database);
 }
 
 const init = defineBelow('init', 'Create the schema volley in a PostgreSQL database, or bring it up to date', {

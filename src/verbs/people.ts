@@ -3,6 +3,7 @@ import type { Context, Result } from '../command/context.js';
 import { namePerson } from '../command/env.js';
 import { escapeText, formatParagraph, type Screen, showCommand, showPath } from '../command/screen.js';
 import { jobDirectoryOf } from '../command/with-job.js';
+import { closing } from '../domain/closing.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import type { OptOut } from '../domain/person.js';
@@ -117,12 +118,8 @@ async function decide(
   const by = who ?? namePerson(context);
   const at = new Date(env.clock.now()).toISOString();
   context.name({ job: job.name, what, number: maskNumber(number), by, list: path });
-  const file = await OptOutFile.open(path, { files: env.files });
-  try {
-    await file.add({ number, what, at, by, word: '' });
-  } finally {
-    await file.close();
-  }
+  await using file = closing(await OptOutFile.open(path, { files: env.files }));
+  await file.add({ number, what, at, by, word: '' });
   const others = what === 'in' ? await findListOf(Number(number), job, env) : undefined;
   const waiting = what === 'out' ? await listWaiting(Number(number), job, env) : [];
   const does = what === 'out' ? 'nothing is sent to it any more' : 'it may be written to again';

@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { closing } from '../../domain/closing.js';
 import { UserError } from '../../domain/errors.js';
 import { nodeFiles } from '../../storage/files.js';
 import type { InputFile } from '../inputs.js';
@@ -182,13 +183,9 @@ export async function digestContent(path: string): Promise<string | undefined> {
 }
 
 async function readHead(path: string): Promise<Buffer> {
-  const file = await open(path, 'r');
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
+  await using file = closing(await open(path, 'r'));
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
+  return buffer.subarray(0, bytesRead);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32, gzipSync, inflateRawSync } from 'node:zlib';
+import { closing } from '../../domain/closing.js';
 import { sumOf } from '../../domain/count-of.js';
 import type { UserError } from '../../domain/errors.js';
 import { isLeftOutCode, LEFT_OUT_CODES } from '../../domain/row-codes.js';
@@ -24,13 +25,9 @@ const CHUNK_BYTES = 1 << 20;
  * if the file is missing and, after the last row, if any byte differs from the plan: do not commit results of the rows before that.
  */
 export async function* readRowBatches(files: Files, directory: string, step: PlannedStep): AsyncGenerator<RowLine[]> {
-  const file = await openPlanned(files, rowsFile(directory, step), step.files?.rows);
-  try {
-    for await (const lines of readWholeLines(checkAtEnd(file, step.files?.rows))) {
-      yield decodeRowLines(lines.toString('utf8'), file.path);
-    }
-  } finally {
-    await file.close();
+  await using file = closing(await openPlanned(files, rowsFile(directory, step), step.files?.rows));
+  for await (const lines of readWholeLines(checkAtEnd(file, step.files?.rows))) {
+    yield decodeRowLines(lines.toString('utf8'), file.path);
   }
 }
 
@@ -68,12 +65,8 @@ export async function* readRequests(
   step: PlannedStep,
 ): AsyncGenerator<ReturnType<typeof decodeRequestLine>> {
   if (step.counts.requests === 0) return;
-  const file = await openPlanned(files, requestsFile(directory, step), step.files?.requests);
-  try {
-    for await (const { bytes } of splitLines(file)) yield decodeRequestLine(bytes, file.path);
-  } finally {
-    await file.close();
-  }
+  await using file = closing(await openPlanned(files, requestsFile(directory, step), step.files?.requests));
+  for await (const { bytes } of splitLines(file)) yield decodeRequestLine(bytes, file.path);
 }
 
 /** A plan file as it was planned, whether it is packed or not. */
@@ -301,19 +294,15 @@ async function packFile({ path, planned }: ReturnType<typeof listFiles>[number],
 
 async function writePacked(path: string, { files, lock, gzip }: PackedRun): Promise<void> {
   const pack = gzip ?? (async (piece: Buffer) => gzipSync(piece, PACKING));
-  const plain = await files.openRead(path);
+  await using plain = closing(await files.openRead(path));
+  const packed = await files.createWhole(packedFile(path));
   try {
-    const packed = await files.createWhole(packedFile(path));
-    try {
-      for (let at = 0; at < plain.bytes; at += PIECE_BYTES)
-        await packed.write(await pack(await plain.read(at, PIECE_BYTES), PACKING));
-      await lock.assertHeld();
-      await packed.finish();
-    } catch (error) {
-      await packed.discard().catch(() => {});
-      throw error;
-    }
-  } finally {
-    await plain.close();
+    for (let at = 0; at < plain.bytes; at += PIECE_BYTES)
+      await packed.write(await pack(await plain.read(at, PIECE_BYTES), PACKING));
+    await lock.assertHeld();
+    await packed.finish();
+  } catch (error) {
+    await packed.discard().catch(() => {});
+    throw error;
   }
 }

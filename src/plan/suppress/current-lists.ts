@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { closing } from '../../domain/closing.js';
 import { remember } from '../../domain/is-object.js';
 import { decodeOptOut, noteOptOut, OPT_OUT_HEADER } from '../../domain/person.js';
 import type { NotSent } from '../../domain/row.js';
@@ -173,31 +174,27 @@ export class CurrentLists {
   /** False where the list is to be read whole: it is none that Volley writes, or not as it was with lines appended. */
   async #readAppended(list: WatchedList, facts: FileFacts): Promise<boolean> {
     if (facts.inode !== list.facts?.inode || facts.bytes <= list.bytes) return false;
-    const file = await this.#deps.files.openRead(list.file.path);
-    try {
-      const header = await file.read(0, OPT_OUT_HEADER.length);
-      if (header.toString('utf8') !== OPT_OUT_HEADER) return false;
-      // Who edits a list in place may change any line of it.
-      const hash = createHash('sha256');
-      for (let at = 0; at < list.bytes; at += PIECE_BYTES)
-        hash.update(await file.read(at, Math.min(PIECE_BYTES, list.bytes - at)));
-      if (hash.copy().digest('hex') !== list.sha256) return false;
-      const read = await file.read(list.bytes, facts.bytes - list.bytes);
-      // Behind the last line break a line may be half written: it is not durable yet.
-      const bytes = read.subarray(0, read.lastIndexOf('\n') + 1);
-      const lines = bytes.toString('utf8').split('\n').slice(0, -1).map(decodeOptOut);
-      const outAt = new Map<number, number>();
-      for (const line of lines) {
-        if (line === undefined) return false;
-        noteOptOut(outAt, line);
-      }
-      if (lines.length > 0) this.#add(list, [...outAt.keys()]);
-      list.sha256 = hash.update(bytes).digest('hex');
-      list.bytes += bytes.length;
-      return true;
-    } finally {
-      await file.close();
+    await using file = closing(await this.#deps.files.openRead(list.file.path));
+    const header = await file.read(0, OPT_OUT_HEADER.length);
+    if (header.toString('utf8') !== OPT_OUT_HEADER) return false;
+    // Who edits a list in place may change any line of it.
+    const hash = createHash('sha256');
+    for (let at = 0; at < list.bytes; at += PIECE_BYTES)
+      hash.update(await file.read(at, Math.min(PIECE_BYTES, list.bytes - at)));
+    if (hash.copy().digest('hex') !== list.sha256) return false;
+    const read = await file.read(list.bytes, facts.bytes - list.bytes);
+    // Behind the last line break a line may be half written: it is not durable yet.
+    const bytes = read.subarray(0, read.lastIndexOf('\n') + 1);
+    const lines = bytes.toString('utf8').split('\n').slice(0, -1).map(decodeOptOut);
+    const outAt = new Map<number, number>();
+    for (const line of lines) {
+      if (line === undefined) return false;
+      noteOptOut(outAt, line);
     }
+    if (lines.length > 0) this.#add(list, [...outAt.keys()]);
+    list.sha256 = hash.update(bytes).digest('hex');
+    list.bytes += bytes.length;
+    return true;
   }
 }
 

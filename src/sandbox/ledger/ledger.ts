@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Area } from '../../domain/areas.js';
+import { closing } from '../../domain/closing.js';
 import { UserError } from '../../domain/errors.js';
 import { isObject } from '../../domain/is-object.js';
 import type { Files } from '../../storage/files.js';
@@ -260,16 +261,12 @@ export async function openFileLog(files: Files, directory: string): Promise<Line
 
   async function* read(): AsyncGenerator<Buffer> {
     const end = file.bytes;
-    const reading = await files.openRead(path);
-    try {
-      for await (const { bytes, offset, isWhole } of splitLines(reading)) {
-        // Torn, written since, or cleared meanwhile.
-        if (!isWhole || offset + bytes.length >= end) return;
-        endsAt = offset + bytes.length + 1;
-        yield bytes;
-      }
-    } finally {
-      await reading.close();
+    await using reading = closing(await files.openRead(path));
+    for await (const { bytes, offset, isWhole } of splitLines(reading)) {
+      // Torn, written since, or cleared meanwhile.
+      if (!isWhole || offset + bytes.length >= end) return;
+      endsAt = offset + bytes.length + 1;
+      yield bytes;
     }
   }
 
