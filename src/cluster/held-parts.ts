@@ -115,10 +115,8 @@ export class HeldParts implements PartSource, Journal, Held {
     for (const part of claimed.parts) {
       // A half of what was split while the call was on its way: the runner has it.
       if (this.#held.has(nameOfPart(part))) continue;
-      this.#held.set(nameOfPart(part), {
-        ...{ step: part.step, request: part.request, part: part.part, rows: part.rows },
-        ...{ attempt: part.attempt, nonce: part.nonce ?? '' },
-      });
+      const { body: _, head: __, nonce = '', ...held } = part;
+      this.#held.set(nameOfPart(part), { ...held, nonce });
       this.#ready.push(toPartToSend(part));
     }
   }
@@ -137,9 +135,8 @@ export class HeldParts implements PartSource, Journal, Held {
   async #end({ step, request, part, result }: OutcomeEntry): Promise<void> {
     const { attempt, nonce, ...held } = this.#find({ step, request, part });
     const halves = result.kind === 'split' ? halvesOf({ ...held, line: NO_LINE, isInFlight: false }) : [];
-    const end: EndEntry = { type: 'end', step, request, part, attempt, nonce, result, halves: halves.map(toHalf) };
-    for (const half of halves)
-      this.#held.set(nameOfPart(half), { ...toHalf(half), step, request, attempt: 0, nonce: '' });
+    const end: EndEntry = { type: 'end', step, request, part, attempt, nonce, result, halves };
+    for (const half of halves) this.#held.set(nameOfPart(half), { ...half, attempt: 0, nonce: '' });
     await this.#commit.add({ entry: end, isRefused: false });
     addEnded(this.settledRows, result, held);
     // Not before: a claim that overtakes it would bring the part again.
@@ -159,8 +156,4 @@ const NO_LINE = [0, 0] as const;
 function toPartToSend({ step, request, part, rows, head, body, isInFlight }: ClaimedPart): PartToSend {
   const open = { step, request, part, rows, line: NO_LINE, isInFlight };
   return { open, head, body, ambiguousAttempts: 0, deferrals: 0 };
-}
-
-function toHalf({ part, rows }: { part: string; rows: readonly [number, number] }) {
-  return { part, rows };
 }

@@ -28,24 +28,18 @@ export const LOST_ATTEMPTS = 'the database has lost attempts to send, or the wor
  */
 export async function takeOver(
   key: LeadKey,
-  {
-    store,
-    state,
-    journal,
-    clock,
-    steps,
-    stop,
-    led: { born, isNew, isNewLife, parts },
-  }: {
-    store: Pick<Store, 'confirmLife'>;
-    led: LedRun;
-    state: RunState;
-    journal: Journal;
-    clock: Clock;
-    steps: readonly Step[];
-    stop: AbortSignal;
+  context: {
+    readonly store: Pick<Store, 'confirmLife'>;
+    readonly led: LedRun;
+    readonly state: RunState;
+    readonly journal: Journal;
+    readonly clock: Clock;
+    readonly steps: readonly Step[];
+    readonly stop: AbortSignal;
   },
 ): Promise<boolean> {
+  const { store, state, journal, clock, steps, stop } = context;
+  const { born, isNew, isNewLife, parts } = context.led;
   if (isNew) return false;
   assertJournalWhole(key.run, state, parts);
   const open = steps.flatMap((step, index) => (isRowStep(step) ? [...state.step(index + 1).open.values()] : []));

@@ -52,18 +52,18 @@ interface OfStep {
 }
 
 /** Something that a step needs is made at the service, before its first request. */
-type ProvisioningEntry = OfStep & Provisioned;
-
-type Provisioned =
+type ProvisioningEntry = OfStep &
   /** Durable before the first byte of the call leaves. `what` completes "the call to …", such as `create a webhook "events"`. */
-  | { readonly type: 'preparing'; readonly what: string }
-  /** What the step has provisioned so far; ids as the step's kind returned them. */
-  | { readonly type: 'prepared'; readonly ids: readonly string[] }
-  /**
-   * It ended without an id: `not-made`, for certain, or `unknown`. The run stops to report the latter; once its close follows this
-   * entry, it was reported, and the next run provisions again.
-   */
-  | { readonly type: 'unprepared'; readonly why: 'not-made' | 'unknown' };
+  (
+    | { readonly type: 'preparing'; readonly what: string }
+    /** What the step has provisioned so far; ids as the step's kind returned them. */
+    | { readonly type: 'prepared'; readonly ids: readonly string[] }
+    /**
+     * It ended without an id: `not-made`, for certain, or `unknown`. The run stops to report the latter; once its close follows this
+     * entry, it was reported, and the next run provisions again.
+     */
+    | { readonly type: 'unprepared'; readonly why: 'not-made' | 'unknown' }
+  );
 
 /** Names a request of a step, or the part of one that was split: halves are named by a path of `0` and `1`. */
 export interface RequestKey {
@@ -259,17 +259,11 @@ export function decodeLine(bytes: Buffer): JournalLine | undefined {
   return { epoch: Number(epoch), seq: Number(seq), durable: Number(durable), entry };
 }
 
-interface FoundLine {
-  readonly line: JournalLine;
-  /** Bytes of a torn line before it. */
-  readonly skipped: number;
-}
-
 /**
- * Like `decodeLine`, and also finds a line behind a torn piece of another one. Texts within entries have their quotes
+ * Like `decodeLine`, and also finds a line behind a torn piece of another one, of so many bytes. Texts within entries have their quotes
  * escaped.
  */
-export function findLine(bytes: Buffer): FoundLine | undefined {
+export function findLine(bytes: Buffer): { readonly line: JournalLine; readonly skipped: number } | undefined {
   const whole = decodeLine(bytes);
   if (whole !== undefined) return { line: whole, skipped: 0 };
   const skipped = bytes.lastIndexOf(CRC_PREFIX);

@@ -99,12 +99,6 @@ export function journalKeyOf(plan: string): string {
   return `${plan}/journal.ndjson`;
 }
 
-interface ContinuedJournal extends Pick<WriterStart, 'state'> {
-  readonly end: JournalEnd;
-  readonly plan: string;
-  readonly lock: Pick<Lock, 'epoch' | 'known' | 'note'>;
-}
-
 /**
  * Continues a journal that was read to `end`; the caller holds the job's lock, and checked that after it had read. A
  * torn line stays, and gets a newline: cutting it off might remove lines of another runner.
@@ -112,7 +106,12 @@ interface ContinuedJournal extends Pick<WriterStart, 'state'> {
 export async function continueJournal(
   files: Files,
   path: string,
-  { end, plan, lock, state }: ContinuedJournal,
+  {
+    end,
+    plan,
+    lock,
+    state,
+  }: { end: JournalEnd; plan: string; lock: Pick<Lock, 'epoch' | 'known' | 'note'>; state?: RunState | undefined },
 ): Promise<JournalWriter> {
   const key = journalKeyOf(plan);
   const known = lock.known(key) ?? 0;

@@ -216,17 +216,19 @@ export async function proveRows(
   const isRepeatable = kindOf(job).isRepeatable(job);
   const readNumber = createNumberReader(plan.id, step, kindOf(job));
 
-  const describePlanned = (facts: readonly string[], index: number) => {
+  const describeRow = (row: RowLine) => {
+    if (row.state !== 'planned') return { code: row.state === 'rejected' ? row.rejection.code : row.skip.code };
+    const index = balance.planned;
     const { status, code } = rows.standingOf(step, index, isRepeatable);
     outcomes[status] += 1;
-    const number = readNumber(facts, index);
+    const number = readNumber(row.facts, index);
     const numberDigest = number === '' ? undefined : sha256Of(`${salt}${number}`);
     return { status, code: code === '' ? undefined : code, number: numberDigest, claimedBy: rows.movedTo(step, index) };
   };
 
   for await (const batch of readRowBatches(files, directory, planned)) {
     for (const row of batch) {
-      const about = row.state === 'planned' ? describePlanned(row.facts, balance.planned) : describeRefusal(row);
+      const about = describeRow(row);
       balance.read += 1;
       balance[row.state] += 1;
       const { file, line, from, state } = row;
@@ -234,10 +236,6 @@ export async function proveRows(
     }
   }
   return balance;
-}
-
-function describeRefusal(row: Exclude<RowLine, { state: 'planned' }>) {
-  return { code: row.state === 'rejected' ? row.rejection.code : row.skip.code };
 }
 
 /** Gives the E.164 digits of a planned row; '' for kinds that send to none. */

@@ -29,7 +29,7 @@ export interface Lane {
    * Closes the gate for at least this long; up to a quarter more (5 s at most), so that lanes do not resume together. `isOwn`: the
    * service did not ask for it, so where processes share the lane the others go on.
    */
-  pauseFor(delayMs: number, cause?: PauseCause): void;
+  pauseFor(delayMs: number, cause?: { readonly isOwn: boolean }): void;
   /** The service refused a request for its rate: halves the rate, once for all refusals of one moment. */
   slowDown(): void;
   /** The service accepted a request: recovers the rate gradually after `slowDown`, up to the limits. */
@@ -40,11 +40,6 @@ export interface Lane {
   readonly share?: number;
   /** How long its gate stays closed by `pauseFor`, jitter aside; 0 or less where it is open, absent where a stand-in does not say. */
   readonly pausedMs?: number;
-}
-
-/** Why a lane pauses. */
-interface PauseCause {
-  readonly isOwn: boolean;
 }
 
 /** Resolves when a request may leave at once; rejects with the error of `preSendCheck`, and then nothing may leave. */
