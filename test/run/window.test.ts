@@ -210,6 +210,14 @@ describe('a plan with a window', () => {
     expect(made.step[unknown === 'hold' ? 'skips' : 'rejections']).toEqual({ 'no-time-zone': 2 });
   });
 
+  it('a row without a known zone says its other faults first, and a list of numbers counts before', async () => {
+    const files = { 'people.csv': 'mobile,zone\n+6591234560,Mars\nnobody,Mars\n', 'out.csv': 'mobile\n+6591234560\n' };
+    const window = aWindow({ timeZone: { column: 'zone' } });
+    const step = anSmsStep({ window, suppress: [anInput({ files: ['out.csv'] })] });
+    const made = await aPlan({ files, job: { steps: [step] } });
+    expect(statesOf(made.rows)).toEqual(['suppressed', 'not-a-number']);
+  });
+
   it.each([
     ['US', '+12125551234', '12:00'],
     // Between its first and its last clock lie two hours.
