@@ -25,19 +25,21 @@ export function bindRows(step: RowStep, columns: Columns): DraftRow {
   };
 }
 
-/** Each draft with its hours, where a column says the zone of each row, or its number's country does. One whose zone is not known is not sent. */
+/** Adds its hours to each draft, where a column says the zone of a row, or its number's country does. One whose zone is not known is not sent. */
 function draftHours(draftRow: DraftRow, window: Window, columns: Columns): DraftRow {
   const { timeZone, unknown } = window;
   const column = typeof timeZone === 'string' ? '' : timeZone.column;
   if (column === '' && timeZone !== 'recipient') return draftRow;
   const index = column === '' ? -1 : columns.find(column, 'window.timeZone.column');
   return (cells, text) => {
+    const start = text.length;
     const draft = draftRow(cells, text);
     if (draft.refusal !== undefined) return draft;
     const { number, country } = draft;
     const cell = cells.cell(index);
     const hours = findGroup(window, { country, cell });
     if (hours !== undefined) return { ...draft, hours };
+    text.endAt(start);
     const reason =
       column === ''
         ? `No time zone is known for numbers of ${country ?? 'no country'}`
