@@ -72,7 +72,9 @@ async function planSource(
     plan: made.plan.id,
     job: job.name,
     directory: made.directory,
-    steps: made.plan.steps.map(describeStep),
+    steps: made.plan.steps.map(({ number, kind, counts, rejections, skips, estimateSeconds, inputs }) => {
+      return { number, kind, counts, rejections, skips, estimateSeconds, files: inputs.map(({ file }) => file) };
+    }),
   };
 }
 
@@ -87,20 +89,13 @@ function readJobObject(job: Unchanged<WrittenJob>, directory: string): Job {
       hint: 'Add a name: it identifies the runs of the job, and for each name a file is sent once.',
     });
   }
-  return parseJob(writeJson(job), 'object', { file: resolve(directory, 'job') });
-}
-
-function writeJson(job: object): string {
+  let text: string;
   try {
-    return JSON.stringify(job, undefined, 2);
+    text = JSON.stringify(job, undefined, 2);
   } catch (error) {
     throw new UserError('bad-job', `Cannot use the job: it cannot be written as JSON: ${(error as Error).message}`);
   }
-}
-
-function describeStep(step: PlannedStep): PlannedRunStep {
-  const { number, kind, counts, rejections, skips, estimateSeconds, inputs } = step;
-  return { number, kind, counts, rejections, skips, estimateSeconds, files: inputs.map(({ file }) => file) };
+  return parseJob(text, 'object', { file: resolve(directory, 'job') });
 }
 
 export interface ApplyOptions extends RunOptions {

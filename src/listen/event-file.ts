@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closing } from '../domain/closing.js';
+import { countOf } from '../domain/count-of.js';
 import { InternalError, UserError } from '../domain/errors.js';
 import { isObject } from '../domain/is-object.js';
 import { parseServiceTime } from '../domain/stated-time.js';
@@ -169,9 +170,23 @@ export async function openEventFile(
   let known = new KeySet();
   const underWay = new Map<string, Promise<void>>();
   const openFile = async () => {
-    const read = await openToAppend(path, { files, log });
-    known = read.known;
-    return read.file;
+    const found = new KeySet();
+    const { events, goodBytes, tornBytes } = await readEventFile(files, path, ({ id }) => found.add(id));
+    const opened = await files.openAppend(path);
+    try {
+      if (tornBytes > 0) {
+        await opened.truncate(goodBytes);
+        log.warn(`cut off ${tornBytes} bytes of an incomplete event, which was never acknowledged`, { tornBytes });
+      }
+      // A killed listener may have written events without a sync; as known events they will be acknowledged.
+      if (events > 0 || tornBytes > 0) await opened.sync();
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
+    if (events > 0) log.info(`resumes a file of ${countOf(events, 'event')}`, { events });
+    known = found;
+    return opened;
   };
   const file = new PathAppender(path, { files, openFile });
   await file.open();
@@ -209,26 +224,6 @@ export async function openEventFile(
       if (commit.failure !== closed) throw commit.failure;
     },
   };
-}
-
-/** A file of events as it is found, and the ids in it. */
-async function openToAppend(path: string, { files, log }: { files: Files; log: Log }) {
-  const known = new KeySet();
-  const { events, goodBytes, tornBytes } = await readEventFile(files, path, ({ id }) => known.add(id));
-  const file = await files.openAppend(path);
-  try {
-    if (tornBytes > 0) {
-      await file.truncate(goodBytes);
-      log.warn(`cut off ${tornBytes} bytes of an incomplete event, which was never acknowledged`, { tornBytes });
-    }
-    // A killed listener may have written events without a sync; as known events they will be acknowledged.
-    if (events > 0 || tornBytes > 0) await file.sync();
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-  if (events > 0) log.info(`resumes a file of ${events} ${events === 1 ? 'event' : 'events'}`, { events });
-  return { known, file };
 }
 
 function describeFailure(cause: unknown): Error {

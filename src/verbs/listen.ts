@@ -210,10 +210,13 @@ async function lockFile(output: string, { env, log }: Context): Promise<OutputLo
   const path = await findRealPath(output, env.files);
   const directory = join(dirname(path), `.${basename(path)}.lock`);
   const deps = lockDepsOf(env, log);
+  const lost = `Cannot continue: this process lost its lock on ${output}, no further event is acknowledged`;
+  const hint =
+    'It was paused, or could not write to its disk, for longer than its lock lasts, or the clock was set ahead. Run the same command to resume.';
   try {
     const lock = await acquireLock(deps, directory);
     return {
-      assertHeld: () => lock.assertHeld().catch(() => Promise.reject(loseFile(output))),
+      assertHeld: () => lock.assertHeld().catch(() => Promise.reject(new UserError('lock-held', lost, { hint }))),
       release: () => lock.release(),
     };
   } catch (error) {
@@ -234,14 +237,4 @@ async function findRealPath(output: string, files: Files): Promise<string> {
     await (await files.openAppend(output)).close();
   } else assertIsFile(found, output);
   return realpath(output);
-}
-
-function loseFile(output: string): UserError {
-  return new UserError(
-    'lock-held',
-    `Cannot continue: this process lost its lock on ${output}, no further event is acknowledged`,
-    {
-      hint: 'It was paused, or could not write to its disk, for longer than its lock lasts, or the clock was set ahead. Run the same command to resume.',
-    },
-  );
 }

@@ -137,13 +137,11 @@ function reportReceived(error: unknown, { accepted, rejected }: SettledCounts): 
 }
 
 function formatSettled(
-  end: Pick<ExportEnd, 'settled'> & {
-    readonly job: string;
-    readonly plan: string;
-    readonly directory: string;
-    readonly inDoubt: number;
-    readonly left: readonly { readonly reason: string; readonly rows: number }[];
-  },
+  end: Pick<ExportEnd, 'settled'> &
+    Pick<Summary, 'job' | 'plan' | 'directory'> & {
+      inDoubt: number;
+      left: readonly { reason: string; rows: number }[];
+    },
   steps: Summary['steps'],
   { screen, nowMs }: { readonly screen: Screen; readonly nowMs: number },
 ): string {

@@ -19,7 +19,7 @@ export const LISTEN_BUGS: readonly PlantedBug[] = [
   {
     name: 'an event is written behind the torn line of a killed listener, and lost with it',
     file: 'src/listen/event-file.ts',
-    find: '      await file.truncate(goodBytes);\n',
+    find: '      await opened.truncate(goodBytes);\n',
     replace: '',
     tests: ['test/listen/durability.test.ts'],
   },
