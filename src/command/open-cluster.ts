@@ -121,14 +121,12 @@ const STAND_BY_EVERY_MS = 5_000;
 export async function showStandby(context: Context, { name, cluster }: Job, signal: AbortSignal): Promise<void> {
   if (cluster === undefined) return;
   const { env, log } = context;
+  const readUrl = () => readAddress(cluster.database, context);
   let store: Store | undefined;
   let said = '';
   while (!signal.aborted) {
     try {
-      store ??= await env.loadStore(
-        () => readAddress(cluster.database, context),
-        () => {},
-      );
+      store ??= await env.loadStore(readUrl, () => {});
       await store.standBy(nameOf(env.owner), name);
       said = '';
     } catch (error) {

@@ -84,10 +84,8 @@ async function isInDatabase({ id, job }: Plan, context: Context): Promise<'yes' 
   if (job.cluster === undefined) return 'unknown';
   try {
     const { database } = job.cluster;
-    const store = await context.env.loadStore(
-      () => readAddress(database, context),
-      () => {},
-    );
+    const readUrl = () => readAddress(database, context);
+    const store = await context.env.loadStore(readUrl, () => {});
     const found = await store.findRun({ run: id }).finally(() => store.close());
     return found === undefined ? 'no' : 'yes';
   } catch {

@@ -23,26 +23,17 @@ const status = defineBelow('status <id>', 'Show the status of a campaign', {
 });
 
 function describe(campaign: Campaign): Omit<Result, 'exitCode'> {
-  const { id, name, status, state, meaning, isEnabled, isDynamic, recordCount, fields } = campaign;
+  const { id, name, status, state, meaning, fields } = campaign;
+  const { isEnabled = null, isDynamic = null, recordCount = null } = campaign;
   const notes = [
     ...(isDynamic === false ? ['not dynamic'] : []),
     ...(isEnabled === false ? ['not enabled'] : []),
-    ...(recordCount === undefined ? [] : [`${recordCount} records`]),
+    ...(recordCount === null ? [] : [`${recordCount} records`]),
   ];
   const title = name === '' ? '' : ` "${escapeText(name)}"`;
   const more = notes.length === 0 ? '' : `  ${notes.join(', ')}\n`;
   return {
-    json: {
-      campaign: id,
-      name,
-      campaignState: state,
-      status,
-      meaning,
-      isEnabled: isEnabled ?? null,
-      isDynamic: isDynamic ?? null,
-      recordCount: recordCount ?? null,
-      fields,
-    },
+    json: { campaign: id, name, campaignState: state, status, meaning, isEnabled, isDynamic, recordCount, fields },
     text: `Campaign ${id}${title}: ${state} (${meaning})\n${more}`,
     reason: `the campaign is ${state} (${meaning})`,
   };
