@@ -146,15 +146,12 @@ async function mayCount(
 function refuseForgotten(runs: readonly RunDirectory[], people: string): void {
   const [first] = runs;
   if (first === undefined) return;
-  const isOne = runs.length === 1;
-  const so = isOne
-    ? `run ${first.run} wrote to: ${people} has no file of it, and its rows in ${first.path} are`
-    : `${runs.length} runs wrote to: ${people} has no files of them, and their rows are`;
-  const hint = isOne
-    ? `Put either back from a backup. Or remove ${first.path} as well: then the run is forgotten, and who had its texts may get them again.`
-    : 'Put the files or the rows back from a backup. Or remove these directories as well: then the runs are forgotten, and who had their texts may get them again.';
-  const problems = isOne ? [] : runs.map(({ run, path }) => ({ where: path, message: `run ${run}` }));
-  throw new UserError('registry-mismatch', `Cannot tell whom ${so} pruned or lost`, { hint, problems });
+  const who = runs.length === 1 ? `run ${first.run}` : `${runs.length} runs`;
+  const so = `${people} has no file of it, and the rows are pruned or lost`;
+  throw new UserError('registry-mismatch', `Cannot tell whom ${who} wrote to: ${so}`, {
+    hint: 'Put the files or the rows back from a backup. Or remove these directories as well: then the runs are forgotten, and who had their texts may get them again.',
+    problems: runs.map(({ run, path }) => ({ where: path, message: `run ${run}` })),
+  });
 }
 
 function hasWritten(

@@ -1,6 +1,7 @@
 import dns from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import { buildConnector } from 'undici';
+import { remember } from '../domain/is-object.js';
 import { startTimer, systemClock } from '../ports/clock.js';
 
 type Connect = buildConnector.connector;
@@ -85,9 +86,7 @@ export class Connector {
 
   #originOf({ protocol, host, hostname }: Address): Origin {
     const name = `${protocol}//${host ?? hostname}`;
-    const origin = this.#origins.get(name) ?? { ahead: [], usedAtMs: Number.NEGATIVE_INFINITY };
-    this.#origins.set(name, origin);
-    return origin;
+    return remember(this.#origins, name, () => ({ ahead: [], usedAtMs: Number.NEGATIVE_INFINITY }));
   }
 
   #connectAhead(address: Address): void {

@@ -5,8 +5,6 @@ import { isLockLost } from '../../storage/lock.js';
 import { callOnLane, isTurnedAway } from './call-on-lane.js';
 import type { StepContext } from './send-context.js';
 
-type Maker = Provisioning<StepContext['step']>['makers'][number];
-
 /**
  * Creates what a step needs before its first request, each thing once per run. Undefined: it could not, and the run
  * stops. If the outcome of a creating call is unknown (lost answer, dead process), the thing may exist: the run stops
@@ -30,7 +28,11 @@ export async function provisionStep(context: StepContext): Promise<readonly stri
   return ids;
 }
 
-async function makeOne(context: StepContext, make: Maker, made: readonly string[]): Promise<string | undefined> {
+async function makeOne(
+  context: StepContext,
+  make: Provisioning<StepContext['step']>['makers'][number],
+  made: readonly string[],
+): Promise<string | undefined> {
   const { deps, journal, kind, lock, planned, step, stop } = context;
   await lock.assertHeld();
   try {
