@@ -11,7 +11,13 @@ import type { Job } from '../job/job.js';
 import { MAX_TEST_NUMBERS } from '../job/schema/written-job.js';
 import { splitNumbers } from '../normalize/number/number.js';
 import { digestPlanOf, type Plan } from '../plan/format/plan-file.js';
-import { assertNotSuppressed, jobOfTest, makeTestPlan, nameTest, type TestSource } from '../plan/make-retry-plan.js';
+import {
+  assertNotSuppressed,
+  jobOfTest,
+  makeTestPlan,
+  nameTest,
+  type TestSource,
+} from '../plan/retry-and-test-plans.js';
 import type { ChosenRows } from '../preview/choose-rows.js';
 import type { PreviewedStep } from '../preview/previewed-plan.js';
 import { readHistory } from '../registry/read-runs.js';

@@ -252,7 +252,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a number that is on a suppression list gets a test',
-    file: 'src/plan/make-retry-plan.ts',
+    file: 'src/plan/retry-and-test-plans.ts',
     find: '  if (suppressed.size === 0) return;',
     replace: '  if (suppressed.size >= 0) return;',
     tests: ['test/e2e/own-numbers.long.test.ts'],

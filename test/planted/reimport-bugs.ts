@@ -52,7 +52,7 @@ export const REIMPORT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a plan of a retry knows its files by the rows that it has of them',
-    file: 'src/plan/make-retry-plan.ts',
+    file: 'src/plan/retry-and-test-plans.ts',
     find: 'rowsSha256: planned.inputs[index]?.rowsSha256 }',
     replace: 'rowsSha256: planned.inputs[index] && input.rowsSha256 }',
     tests: ['test/e2e/cancel.test.ts'],
