@@ -49,7 +49,7 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
     file: 'src/domain/stated-time.ts',
     find: 'return Date.parse(/T[\\d:.,]+$/.test(text)',
     replace: 'return Date.parse(/T[\\d:.,]+#/.test(text)',
-    tests: ['test/domain/stated-time.test.ts', 'test/listen/event-line.test.ts'],
+    tests: ['test/domain/stated-time.test.ts', 'test/listen/event-file.test.ts'],
   },
   {
     name: 'a purged campaign is taken for a paused one',
