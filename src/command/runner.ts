@@ -62,7 +62,9 @@ export function runVerb<F>(
 }
 
 /** Returns the error with where it struck: on the disk, or in the job `file`, where there is one. */
-export async function placeError(error: unknown, file: unknown, { env, jobDirectory }: Context): Promise<unknown> {
+export async function placeError(thrown: unknown, file: unknown, { env, jobDirectory }: Context): Promise<unknown> {
+  // What could not be closed either (`await using`) hides what failed first.
+  const error = thrown instanceof Error && 'suppressed' in thrown ? thrown.suppressed : thrown;
   placeDiskError(error, jobDirectory);
   if (!(error instanceof UserError) || error.problems.length === 0 || typeof file !== 'string') return error;
   // Loaded only where there are problems: a verb without a job does without.

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeFailure, formatError, sayFailed } from '../../src/command/failure.js';
+import { runVerb } from '../../src/command/runner.js';
+import { closing } from '../../src/domain/closing.js';
 import {
   INTERNAL_ERRORS,
   InternalError,
@@ -9,6 +11,7 @@ import {
   type ServiceErrorCode,
   UserError,
 } from '../../src/domain/errors.js';
+import { aTerminal } from './a-terminal.js';
 
 describe('an error, as a person reads it', () => {
   it('is the message, each problem with its place and advice, and what to do', () => {
@@ -19,6 +22,14 @@ describe('an error, as a person reads it', () => {
     expect(formatError(new UserError('bad-input', 'Cannot plan', { problems, hint: 'Then run again.' }))).toBe(
       'Cannot plan:\n  a.csv:3: bad\n      Fix it.\n  b.csv: worse\nThen run again.\n',
     );
+  });
+
+  it('is what failed first, where what was open cannot be closed either', async () => {
+    const run = async () => {
+      await using _open = closing({ close: () => Promise.reject(new Error('Cannot close')) });
+      throw new UserError('bad-flag', 'Cannot start');
+    };
+    await expect(runVerb('run', { run }, {}, aTerminal().terminal)).rejects.toThrow('Cannot start');
   });
 
   it('has no empty line where there is no hint', () => {
