@@ -3,7 +3,7 @@ import { FakeClock } from '../../run/fake-clock.js';
 import { aMemoryDisk } from '../../storage/a-memory-disk.js';
 import { settle } from '../gateway/gateway-client.js';
 import { aBatch, aClient, aClock, aMessage, at, NOON } from '../sandbox-client.js';
-import { aReceiver, type Receiver } from '../webhook/receiver.js';
+import { aReceiver, type Behaviour, type Receiver } from '../webhook/receiver.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -148,4 +148,43 @@ test('after a restart no receipt is repeated, and those of scheduled messages ar
   clock.advance(HOUR_MS);
   expect(await settle(second)).toMatchObject({ pending: 0, delivered: 0 });
   expect(receiver.received.map(({ path }) => path)).toEqual(['/dlr', '/dlr']);
+});
+
+const write = (more: object) => ({ source: '+6591234567', text: 'STOP', ...more });
+const INBOUND = { path: '/_sandbox/inbound', authorization: undefined };
+
+test('a person who writes is posted to the receiver, again until it is taken, and is in no ledger', async () => {
+  const behaviours: Behaviour[] = [503, 'reset', 200];
+  const receiver = await aReceiver(() => behaviours.shift() ?? 500);
+  const client = await aClient({ webhookRetryScale: 0.001 });
+  const { status, body } = await client.ask(write({ url: receiver.url() }), INBOUND);
+
+  expect(status).toBe(202);
+  expect(await settle(client)).toMatchObject({ delivered: 1, failedAttempts: 2 });
+  expect(receiver.received.map((each) => each.body)).toEqual(
+    Array(3).fill({
+      namespace: 'SMS',
+      eventType: 'inbound_message_received',
+      description: 'SMS inbound message',
+      payload: {
+        umid: body.umid,
+        subAccountId: 'acme_hq',
+        source: '+6591234567',
+        destination: '+6598765432',
+        body: 'STOP',
+        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      },
+    }),
+  );
+  expect(await client.ledger()).toEqual([]);
+});
+
+test.each([
+  ['url', { url: 'localhost' }],
+  ['source', { url: 'http://127.0.0.1:1/', source: 'LADEN' }],
+  ['text', { url: 'http://127.0.0.1:1/', text: '' }],
+])('a person who writes needs %s', async (name, more) => {
+  const client = await aClient();
+  const { status, body } = await client.ask(write(more), INBOUND);
+  expect([status, body.message]).toEqual([400, expect.stringContaining(`${name}: `)]);
 });
