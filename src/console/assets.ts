@@ -117,11 +117,11 @@ if (upload) upload.addEventListener('submit', async (event) => {
     const { said = refused } = await answer.json().catch(() => ({}));
     throw Object.assign(new Error(said), { isSaid: said });
   };
-  let failures = 0;
+  let failures = 0, called;
   for (let { has, slice } = { has: -1, slice: 1 }; has < file.size; ) {
     try {
       if (has < 0) ({ has, slice } = await ask('GET', at));
-      if (has < file.size) ({ has } = await ask('PUT', at + '&offset=' + has, file.slice(has, has + slice)));
+      if (has < file.size) ({ has, name: called } = await ask('PUT', at + '&offset=' + has, file.slice(has, has + slice)));
       failures = 0;
       say(megabytes(has) + ' of ' + megabytes(file.size) + ' MB');
     } catch (error) {
@@ -132,9 +132,9 @@ if (upload) upload.addEventListener('submit', async (event) => {
       await new Promise((resolve) => setTimeout(resolve, Math.min(1000 * failures, 15000)));
     }
   }
-  // Says by the same form which file it was.
+  // Says by the same form which file it is here.
   const name = upload.elements.file;
-  Object.assign(name, { type: 'hidden', name: 'name', value: file.name });
+  Object.assign(name, { type: 'hidden', name: 'name', value: called });
   upload.enctype = 'application/x-www-form-urlencoded';
   upload.submit();
 });

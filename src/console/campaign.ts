@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { cp } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { type Document, isMap, isSeq, parseDocument } from 'yaml';
 import { UserError } from '../domain/errors.js';
 import { readKept } from '../domain/is-object.js';
@@ -11,6 +11,7 @@ import { sha256Of } from '../plan/format/sealed-json.js';
 import type { Files } from '../storage/files.js';
 import { type Audience, toTicks } from './audience.js';
 import { toTiming } from './timing.js';
+import { findFree } from './uploads.js';
 
 /** A directory below `campaigns/`: its job file, what was uploaded for it, and its runs. */
 export interface CampaignFolder {
@@ -77,12 +78,9 @@ export class Campaigns {
 
   /** A name that no campaign has yet. */
   async create(written: string): Promise<string> {
-    const wanted = suggestName(written);
-    const taken = new Set(await this.#files.list(this.directory));
-    let name = wanted;
-    for (let n = 2; taken.has(name); n++) name = `${wanted.slice(0, 60)}-${n}`;
-    await this.#files.makeDirectory(join(this.directory, name, 'files'));
-    return name;
+    const path = await findFree(this.#files, join(this.directory, suggestName(written.slice(0, 60))));
+    await this.#files.makeDirectory(join(path, 'files'));
+    return basename(path);
   }
 
   /** One thing at a time is done to a campaign: each finds what the one before it did. */
@@ -193,7 +191,7 @@ export class Campaigns {
 
   /** Another campaign of the same files and the same job, sent from an account. `approvals`: of others, that it needs where it asks for none. */
   async copyLive(from: CampaignFolder, service: unknown, approvals: number): Promise<string> {
-    const name = await this.create(`${from.name.slice(0, 58)}-live`);
+    const name = await this.create(`${from.name.slice(0, 55)}-live`);
     const directory = join(this.directory, name);
     for (const part of ['files', 'lists']) {
       const [source, copy] = [from.directory, directory].map((each) => join(each, part)) as [string, string];

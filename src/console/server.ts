@@ -238,7 +238,7 @@ export async function startConsole(
   app.put('/c/:name/slices', { bodyLimit: SLICE_BYTES }, async (request, reply) => {
     const session = sessionOf(request);
     const asked = readAsked(request, request.query as FormFields, session);
-    const take = within((of) => columns.takeSlice(of, bytesOf(request)));
+    const take = inTurn(within((of) => columns.takeSlice(of, bytesOf(request))));
     const refused = refuseVisit(session, request.headers['x-volley-token'], 'author');
     return sendPage(reply, refused ?? (await take(asked)));
   });

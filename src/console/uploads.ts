@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { describeDisk, isDiskError } from '../command/disk-error.js';
 import { closing } from '../domain/closing.js';
 import type { Files } from '../storage/files.js';
@@ -53,22 +53,33 @@ export async function findUploaded(files: Files, directory: string, upload: Uplo
 
 /**
  * Takes the slice that begins where the upload ends. Returns how much is here then: after a slice from anywhere else, such as one that was
- * sent twice, what was here before. The last one gives the file its name.
+ * sent twice, what was here before; after the last one, the name that the file has then.
  */
 export async function takeSlice(
   files: Files,
   directory: string,
   { upload, offset, slice }: { upload: Upload; offset: number; slice: Uint8Array },
-): Promise<number> {
+): Promise<{ readonly has: number; readonly name?: string }> {
   const part = partOf(directory, upload);
   const had = await findUploaded(files, directory, upload);
-  if (offset !== had || offset + slice.length > upload.bytes) return had;
+  if (offset !== had || offset + slice.length > upload.bytes) return { has: had };
   // A slice is written at its place: where it came twice at once, the second changes nothing.
   await using file = closing(await open(part, constants.O_RDWR | constants.O_CREAT, 0o600));
   await file.write(slice, 0, slice.length, offset);
-  if (offset + slice.length === upload.bytes) await file.sync();
-  if (offset + slice.length === upload.bytes) await rename(part, join(directory, upload.name));
-  return offset + slice.length;
+  const has = offset + slice.length;
+  if (has < upload.bytes) return { has };
+  await file.sync();
+  const path = await findFree(files, join(directory, upload.name));
+  await rename(part, path);
+  return { has, name: basename(path) };
+}
+
+/** `people-2.csv` where there is a `people.csv`, which a run that stopped, or a plan that waits, may need as it is. */
+export async function findFree(files: Files, path: string): Promise<string> {
+  let free = path;
+  for (let n = 2; (await files.stat(free)) !== undefined; n++)
+    free = path.replace(/(?:\.\w+(?:\.gz)?)?$/i, (end) => `-${n}${end}`);
+  return free;
 }
 
 type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;

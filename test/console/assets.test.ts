@@ -8,7 +8,7 @@ type Given = Partial<Pick<Response, 'status' | 'type'>> & { readonly json?: obje
 async function sayOnUpload(answers: readonly (Given | 'lost')[]): Promise<string[]> {
   const said: string[] = [];
   let submit: (event: { preventDefault(): void }) => Promise<void> = async () => {};
-  const file = { files: [{ name: 'people.csv', size: 5, slice: () => 'slice' }] };
+  const file = { files: [{ name: 'people.csv', size: 5, slice: () => 'slice' }], value: '' };
   const form = {
     elements: { file, token: { value: 'token' } },
     dataset: { slices: '/c/sale/slices' },
@@ -20,7 +20,7 @@ async function sayOnUpload(answers: readonly (Given | 'lost')[]): Promise<string
     addEventListener: (_: string, act: typeof submit) => {
       submit = act;
     },
-    submit: () => said.push('submitted'),
+    submit: () => said.push(`submitted ${file.value}`),
   };
   const left = [...answers];
   runInNewContext(CONSOLE_SCRIPT, {
@@ -62,8 +62,14 @@ test.each<[string, Given, string]>([
 });
 
 test('an upload whose connection is lost, or whose proxy has no answer, goes on where it broke off', async () => {
-  const said = await sayOnUpload([HAS_NONE, 'lost', { status: 502 }, HAS_NONE, { json: { has: 5 } }]);
-  expect(said).toEqual([LOST, LOST, '0.0 of 0.0 MB', 'submitted']);
+  const said = await sayOnUpload([
+    HAS_NONE,
+    'lost',
+    { status: 502 },
+    HAS_NONE,
+    { json: { has: 5, name: 'people-2.csv' } },
+  ]);
+  expect(said).toEqual([LOST, LOST, '0.0 of 0.0 MB', 'submitted people-2.csv']);
 });
 
 /** Where a page that waits is led by an answer, and what it says then. */

@@ -66,6 +66,10 @@ describe('of several people at once', { timeout: TIMEOUT_MS }, () => {
     const upload = () => console.upload('/c/twice/who', 'stop.csv', list, who);
     expect((await Promise.all([upload(), upload()])).map(({ status }) => status)).toEqual([303, 303]);
     expect(console.jobOf('twice').match(/lists\/stop\.csv/g)).toHaveLength(1);
+    const next = { ...(await console.formOf('/c/twice/who')), 'list-0': 'on' };
+    await console.upload('/c/twice/who', 'stop.csv', 'mobile\n+6591000002\n', next);
+    expect(console.jobOf('twice')).toMatch(/lists\/stop\.csv[\s\S]*lists\/stop-2\.csv/);
+    expect(console.read('campaigns/twice/lists/stop.csv')).toBe(list);
 
     const other = await console.formOf('/c/twice/message');
     await console.save('/c/twice/message', { sender: 'LADEN', message: 'Theirs' });

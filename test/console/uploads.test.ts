@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findUploaded, readFileName, readSize, takeSlice } from '../../src/console/uploads.js';
+import { findFree, findUploaded, readFileName, readSize, takeSlice } from '../../src/console/uploads.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { aFolder } from '../plan/a-plan.js';
 
@@ -38,11 +38,13 @@ test('slices make the file whatever comes twice, in two at once, or from elsewhe
 
   expect(await findUploaded(nodeFiles, directory, upload)).toBe(0);
   await Promise.all([take(0, 10), take(0, 10)]);
-  expect(await take(0, 10)).toBe(10);
-  expect(await take(20, 29)).toBe(10);
-  expect(await takeSlice(nodeFiles, directory, { upload, offset: 10, slice: Buffer.alloc(100) })).toBe(10);
+  expect(await take(0, 10)).toEqual({ has: 10 });
+  expect(await take(20, 29)).toEqual({ has: 10 });
+  expect(await takeSlice(nodeFiles, directory, { upload, offset: 10, slice: Buffer.alloc(100) })).toEqual({ has: 10 });
   expect(readdirSync(directory)).toEqual([`.people.csv.${bytes.length}.part`]);
-  expect(await take(10, bytes.length)).toBe(bytes.length);
+  expect(await take(10, bytes.length)).toEqual({ has: bytes.length, name: 'people.csv' });
   expect(readdirSync(directory)).toEqual(['people.csv']);
   expect(readFileSync(join(directory, 'people.csv'))).toEqual(bytes);
+  expect(await take(0, bytes.length)).toEqual({ has: bytes.length, name: 'people-2.csv' });
+  expect(await findFree(nodeFiles, join(directory, 'people.csv'))).toBe(join(directory, 'people-3.csv'));
 });

@@ -20,7 +20,7 @@ import {
 } from '../audience.js';
 import { type CampaignJob, listLists, setLists } from '../campaign.js';
 import type { Printed } from '../commands.js';
-import { writePieces } from '../uploads.js';
+import { findFree, writePieces } from '../uploads.js';
 import { Desk, exceptUserError, fieldText, type JobRequest, viewOf } from './desk.js';
 import {
   MULTIPART,
@@ -87,13 +87,14 @@ export class AudienceDesk extends Desk {
     const { campaign, file } = asked;
     if (file !== undefined && file.name === undefined)
       return { message: 'Choose a list that is a CSV or Excel file, such as stop.csv', field: 'file' };
-    const path = file?.name === undefined ? fieldText(asked, 'path') : join(campaign.directory, 'lists', file.name);
+    const own = file?.name && (await findFree(this.files, join(campaign.directory, 'lists', file.name)));
+    const path = own ?? fieldText(asked, 'path');
     if (path === '') return undefined;
     if (file !== undefined) await writePieces(this.files, path, [file.bytes]);
     const fault = await this.refusePath(asked, path);
     if (fault !== undefined) return { message: fault, field: 'path' };
     const encoding = await guessFileEncoding({ path, shown: basename(path) });
-    const files = file === undefined ? path : `lists/${file.name}`;
+    const files = own === undefined ? path : `lists/${basename(own)}`;
     return { files, ...(encoding === undefined ? {} : { encoding }) };
   }
 }

@@ -13,7 +13,7 @@ import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js
 import type { Files } from '../../storage/files.js';
 import type { CampaignFolder } from '../campaign.js';
 import type { Printed } from '../commands.js';
-import { findUploaded, readFileName, readSize, SLICE_BYTES, takeSlice, writePieces } from '../uploads.js';
+import { findFree, findUploaded, readFileName, readSize, SLICE_BYTES, takeSlice, writePieces } from '../uploads.js';
 import { type CampaignRequest, Desk, exceptUserError, fieldText, viewOf } from './desk.js';
 import {
   MULTIPART,
@@ -45,7 +45,7 @@ export class ColumnsDesk extends Desk {
   async takeSlice(asked: CampaignRequest, slice: Uint8Array): Promise<PageAnswer> {
     const { upload, directory } = readUpload(asked);
     const offset = Number(asked.fields.offset);
-    return { json: { has: await takeSlice(this.files, directory, { upload, offset, slice }) } };
+    return { json: await takeSlice(this.files, directory, { upload, offset, slice }) };
   }
 
   /** One on this machine, by its path; or one that was uploaded, by its name, or whole by a browser without a script. */
@@ -55,7 +55,8 @@ export class ColumnsDesk extends Desk {
     const own = given === undefined ? readFileName(fields.name) : given.name;
     if (field === 'file' && own === undefined)
       return this.showFile(asked, [{ message: `Choose a file that has rows: ${NO_FILE}`, field }]);
-    const file = own === undefined ? fieldText(asked, 'path') : join(campaign.directory, 'files', own);
+    const named = own === undefined ? fieldText(asked, 'path') : join(campaign.directory, 'files', own);
+    const file = given === undefined ? named : await findFree(this.files, named);
     if (given !== undefined) await writePieces(this.files, file, [given.bytes]);
     const fault = await this.refusePath(asked, file);
     if (fault !== undefined) return this.showFile(asked, [{ message: fault, field }]);
@@ -69,11 +70,8 @@ export class ColumnsDesk extends Desk {
     const printed = await this.#guess({ ...asked, campaign: { ...asked.campaign, ...chosen } }, known);
     const isOneOf = chosen.sheet === undefined && (await listSheets(chosen.file)).length > 1;
     if (printed.exitCode !== 0 && printed.error?.code !== 'which-column' && !isOneOf) {
-      const isUsed =
-        chosen.file === asked.campaign.file ||
-        asked.campaign.job?.files.some((each) => each.endsWith(basename(chosen.file)));
       // What was uploaded. What was named by a path is not ours.
-      if (field === 'file' && !isUsed) await this.files.remove(chosen.file);
+      if (field === 'file' && chosen.file !== asked.campaign.file) await this.files.remove(chosen.file);
       return this[field === 'sheet' ? 'showColumns' : 'showFile'](asked, wrongOf(printed, field));
     }
     await this.campaigns.choose(asked.name, chosen.file, chosen.sheet);
@@ -212,15 +210,6 @@ export async function readColumns(
   };
 }
 
-/** The command line for what the page shows as chosen. */
-function commandOf(chosen: string, country: string): string {
-  const flags = [
-    ['--destination', chosen],
-    ['--country', country],
-  ].filter(([, value]) => value !== '');
-  return ['volley init people.csv', ...flags.flat().map(quoteWord)].join(' ');
-}
-
 function columnsPage(
   view: View,
   { file = '', sheet }: CampaignFolder,
@@ -240,12 +229,13 @@ function columnsPage(
     .map((column, at) => [column, (samples[at] ?? []).map((cell) => cell.slice(0, MOST_SAMPLE)).join(' · ')]);
   const table = renderTable({ name: 'The first rows of each column', columns: ['column', 'first rows'] }, first);
   const form = html`${sheets.length > 1 && sheet !== undefined ? renderSheets(view, sheets, sheet) : NOTHING}${renderSelect(view, { id: 'destination', label: 'Phone numbers' }, options, chosen)}${renderField(view, { id: 'country', label: 'Country of numbers without +', hint: 'Such as Singapore, or SG. Leave it empty where all numbers begin with +, or a column says the country of each.', value: country, attributes: html` maxlength="60"` })}<p class="lead" role="status" data-counted>${said}</p><button>Save and go on</button> <button class="quiet" name="count" value="1">Count again</button>${sure}`;
+  const flags = Object.entries({ destination: chosen, country }).filter(([, value]) => value !== '');
   const page = renderPage(view, {
     title: 'Columns',
     body: html`<h1>Which column has the phone numbers?</h1>
 ${renderForm(view, 'columns', form, html` data-count`)}
 <h2>What is in ${basename(file)}</h2>${table}${columns.length > MOST_COLUMNS ? html`<p class="dim">The first ${MOST_COLUMNS} of ${columns.length} columns.</p>` : NOTHING}`,
-    command: commandOf(chosen, country),
+    command: `volley init people.csv${flags.map(([flag, value]) => ` --${flag} ${quoteWord(value)}`).join('')}`,
   });
   return { ...page, json: { said } };
 }
