@@ -8,6 +8,7 @@ import type { Balance } from '../domain/row.js';
 import { formatTime } from '../domain/stated-time.js';
 import { describeOpening, type Opening, OpeningHours, zonesOf } from '../hours/window.js';
 import { loadJob } from '../job/load.js';
+import { listChangedKeys } from '../job/resolve-job.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { listHeld } from '../kinds/schedule.js';
@@ -56,7 +57,8 @@ export async function findRun(campaign: CampaignFolder, context: Context, id = '
   const { env } = context;
   const { files } = env;
   if (campaign.job === undefined) return undefined;
-  const jobDirectory = jobDirectoryOf(await loadJob(jobFileOf(campaign)));
+  const job = await loadJob(jobFileOf(campaign));
+  const jobDirectory = jobDirectoryOf(job);
   const directory =
     id === '' ? await findNewestRun(jobDirectory, files) : (await RunDirectories.read(files, jobDirectory)).find(id);
   if (directory === undefined || (await files.stat(join(directory, JOURNAL_FILE))) === undefined) return undefined;
@@ -79,6 +81,8 @@ export async function findRun(campaign: CampaignFolder, context: Context, id = '
     said: describeProgress(plan, { balance, state, isRunning: owner !== undefined, nowMs }),
     /** What waits until a person has looked at the sample, or stage, before it; undefined where nothing does. */
     rest: owner === undefined ? findRest(plan, state) : undefined,
+    /** Keys of the job that say something else by now than what is sent. */
+    changed: plan.job.steps.flatMap((_, at) => listChangedKeys(plan.job, at, job).map((key) => `steps[${at}].${key}`)),
     outputs: names.filter((name) => name.endsWith('.csv') || name.endsWith('.html')),
   };
 }

@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TEST_CREDENTIALS } from '../../src/sandbox/admission.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
@@ -69,6 +71,7 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     expect(await own.textAt('/c/died/run')).toContain('Going on writes it, and sends nothing. Go on');
     await own.post('/c/died/go-on');
     expect(textOf(await own.ended('died'))).not.toContain('Going on');
+    expect(await own.textAt('/c/died/doubt')).toMatch(/^In doubt 3 messages: (?!.*There is a problem)/);
     await decide();
     expect(await own.textAt('/c/died/run')).toContain('Of 3 rows read, 3 were accepted. Every row is accounted for.');
     await own.end();
@@ -95,13 +98,45 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     await console.check('typo');
     const sample = await console.send('typo', 2);
     expect(textOf(sample)).toMatch(/Type 8 to send the rest .* Plan the rest anew/);
+    expect(await console.textAt('/c/typo/run')).not.toContain('was changed');
     await console.save('/c/typo/message', { sender: 'LADEN', message: 'Corrected, {{ name }}' });
+    expect(await console.textAt('/c/typo/run')).toMatch(
+      /The campaign was changed since: “Text” at Message\. The rest goes as it was checked\. Type 8 to send the rest/,
+    );
     await console.post('/c/typo/retry', { run: fieldOf(sample, 'run'), only: 'unprocessed' });
     expect(textOf(await console.checked('typo'))).toMatch(/8 people .*Corrected, P\d/);
     const end = textOf(await console.send('typo', 8));
     expect(end).toContain('Of 10 rows read, 10 were accepted. The run was abandoned');
     expect(end).not.toContain('What is left');
     expect(console.sent('typo')).toEqual(numbersOf(10));
+  });
+
+  test('its file stays where another of that name is uploaded, and so it is resumed', async () => {
+    await console.aCampaign('export', people(1));
+    const upload = (rows: number) => console.upload('/c/export/file', 'people.csv', people(rows));
+    await upload(10);
+    await console.save('/c/export/when', { when: 'now', sample: '20' });
+    await console.check('export');
+    const sample = await console.send('export', 2);
+    await upload(12);
+    expect(await console.textAt('/c/export/file')).toContain('Chosen: people-2.csv .');
+    await console.post('/c/export/go-on', { stage: fieldOf(sample, 'stage'), count: '8' });
+    expect(textOf(await console.ended('export'))).toContain('Of 10 rows read, 10 were accepted');
+    expect(textOf(await console.check('export'))).toContain('2 people');
+    expect(readdirSync(join(console.directory, 'campaigns/export/files'))).toEqual(['people-2.csv', 'people.csv']);
+    expect((await console.upload('/c/export/file', 'people.csv', 'name,mobile\n')).status).toBe(422);
+    expect(readdirSync(join(console.directory, 'campaigns/export/files'))).toEqual(['people-2.csv', 'people.csv']);
+  });
+
+  test('of which all are opted out since leaves nothing to plan, and the check counts no one', async () => {
+    await console.aCampaign('none', people(5, 50));
+    await console.save('/c/none/when', { when: 'now', sample: '20' });
+    await console.check('none');
+    const sample = await console.send('none', 1);
+    for (const number of numbersOf(5, 50)) await console.post('/people/opt', { number, what: 'out' });
+    await console.post('/c/none/retry', { run: fieldOf(sample, 'run'), only: 'unprocessed' });
+    const said = textOf(await console.checked('none'));
+    expect(said).toMatch(/^Check There is nothing to send\. 1 had it already, from /);
   });
 
   test('who had the text is left out, and gets it again only by a plan whose number is typed', async () => {

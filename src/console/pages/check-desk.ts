@@ -222,10 +222,11 @@ function renderBefore(view: View, checked: Checked, before: Before): Html {
   if (before === undefined || before.accepted === 0) return NOTHING;
   const { steps, retryOf } = checked.plan;
   const isCorrected = steps.every(({ inputs }) => inputs.every(({ fedFrom = [] }) => fedFrom.length > 0));
-  const people = countOf(countWaiting(checked), 'person', 'people');
+  const waiting = countWaiting(checked);
   const which = retryOf !== undefined ? 'left of a run' : isCorrected ? 'corrected since' : 'in new rows';
+  const only = waiting === 0 ? '' : `Only ${countOf(waiting, 'person', 'people')} ${which}; `;
   const when = formatZoned(Date.parse(before.since), chooseZone({ startedAt: before.since }, checked.plan));
-  return html`<p class="note">Only ${people} ${which}; ${format(before.accepted)} had it already, from ${when} on. <a href="${view.at}/run">The whole report</a></p>`;
+  return html`<p class="note">${only}${format(before.accepted)} had it already, from ${when} on. <a href="${view.at}/run">The whole report</a></p>`;
 }
 
 function renderSend(view: View, checked: Checked): Html {

@@ -166,7 +166,9 @@ export class Desk {
   }
 
   /** Sends a plan, or resumes its run. */
-  protected apply(asked: CampaignRequest, directory: string, plan: string, ...more: string[]): Promise<PageAnswer> {
+  protected async apply(asked: CampaignRequest, directory: string, plan: string, ...more: string[]) {
+    // What a settlement was refused for is past.
+    await this.files.remove(join(this.campaigns.stateOf(asked.name), 'settle.json'));
     return this.start(asked, 'apply', { about: plan, args: [directory, '--confirm', plan, ...more] });
   }
 

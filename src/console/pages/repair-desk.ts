@@ -4,7 +4,6 @@ import { quoteWord } from '../../domain/errors.js';
 import { readOpenDoubt } from '../../registry/read-runs.js';
 import { explainRows } from '../../report/account.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
-import type { Summary } from '../../report/summary.js';
 import { readSummary } from '../../report/write-report.js';
 import { jobFileOf } from '../campaign.js';
 import type { Printed } from '../commands.js';
@@ -21,7 +20,7 @@ import {
   renderPage,
   waitPage,
 } from './layout.js';
-import { type View, type Wrong, wrongOf } from './wrong.js';
+import { type Wrong, wrongOf } from './wrong.js';
 
 const RETRIED: readonly string[] = ['not-sent', 'had-it-already', 'unprocessed'];
 
@@ -46,11 +45,30 @@ export class RepairDesk extends Desk {
   async showDoubt(asked: CampaignRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
     const settled = await this.started(asked.name, 'settle');
     if (settled?.isAtWork === true) return waitPage(viewOf(asked), 'settle');
-    return this.#onDoubt(asked, async (found) => {
-      const last = settled?.about === found.run ? settled.printed : undefined;
-      const summary = await readSummary(this.files, found.run);
-      const all = wrong.length > 0 ? wrong : wrongOf(last, 'count');
-      return doubtPage(viewOf(asked, all), { ...found, summary, last, campaigns: this.campaigns.directory });
+    return this.#onDoubt(asked, async ({ run: directory, rows }) => {
+      const last = settled?.about === directory ? settled.printed : undefined;
+      const summary = await readSummary(this.files, directory);
+      const view = viewOf(asked, wrong.length > 0 ? wrong : wrongOf(last, 'count'));
+      const reasons = (summary?.steps ?? [])
+        .flatMap((step) => (summary === undefined ? [] : explainRows(step, summary)))
+        .filter(({ output }) => output === 'in-doubt')
+        .flatMap((each) => each.reasons.map(({ is, rows }) => [is, rows] as const));
+      const table = renderTable({ name: 'Why they are in doubt', columns: ['why', '#rows'] }, reasons);
+      const run = renderHidden('run', directory);
+      const hint =
+        'CSV of all days since the run began, from the portal of the service. Several files: one after the other.';
+      const up = html`${run}${renderFileField(view, 'The message export', '.csv', hint)}<button>Upload and settle</button>`;
+      const decide = html`${run}${renderCount(view, `Type ${rows} to decide`)}<p><button name="assume" value="sent">Count as sent</button> <span class="dim">no one gets two</span></p><p><button name="assume" value="not-sent">Count as not sent</button> <span class="dim">then they can be sent again: someone may get two</span></p>`;
+      const listen = `volley listen --receipts ${quoteWord(this.campaigns.directory)}`;
+      return renderPage(view, {
+        title: 'In doubt',
+        body: html`<h1>In doubt</h1><p class="lead">${countOf(rows, 'message')}: sent, no answer came. ${rows === 1 ? 'It' : 'They'} may have arrived.</p>${describeLast(last)}${reasons.length === 0 ? NOTHING : table}
+<p>What is in doubt is held, and never sent again by itself.</p>
+<h2>Wait for receipts</h2><p>Delivery receipts settle them where the <a href="/settings">settings</a> say where these go, as long as <code>${listen}</code> is running.</p>
+<h2>Upload the message export</h2>${renderForm(view, 'doubt/export', up, MULTIPART)}
+<h2>Decide</h2><p>Your name and the time are kept with it.</p>${renderForm(view, 'doubt', decide)}`,
+        command: `volley settle ${quoteWord(directory)} --export messages.csv`,
+      });
     });
   }
 
@@ -130,34 +148,6 @@ export class RepairDesk extends Desk {
     if (!isTyped(asked, accepted)) return this.showTakeBack(asked, [{ message, field: 'count' }]);
     return this.start(asked, 'cancel', { about: run.plan.id, args: [run.directory] });
   }
-}
-
-/** `run`: its directory. `last`: what the command printed before. */
-function doubtPage(
-  view: View,
-  shown: { run: string; rows: number; summary: Summary | undefined; last: Printed | undefined; campaigns: string },
-): PageAnswer {
-  const { run: directory, rows, summary, last, campaigns } = shown;
-  const reasons = (summary?.steps ?? [])
-    .flatMap((step) => (summary === undefined ? [] : explainRows(step, summary)))
-    .filter(({ output }) => output === 'in-doubt')
-    .flatMap((each) => each.reasons.map(({ is, rows }) => [is, rows] as const));
-  const why =
-    reasons.length === 0 ? NOTHING : renderTable({ name: 'Why they are in doubt', columns: ['why', '#rows'] }, reasons);
-  const run = renderHidden('run', directory);
-  const hint =
-    'CSV of all days since the run began, from the portal of the service. Several files: one after the other.';
-  const up = html`${run}${renderFileField(view, 'The message export', '.csv', hint)}<button>Upload and settle</button>`;
-  const decide = html`${run}${renderCount(view, `Type ${rows} to decide`)}<p><button name="assume" value="sent">Count as sent</button> <span class="dim">no one gets two</span></p><p><button name="assume" value="not-sent">Count as not sent</button> <span class="dim">then they can be sent again: someone may get two</span></p>`;
-  return renderPage(view, {
-    title: 'In doubt',
-    body: html`<h1>In doubt</h1><p class="lead">${countOf(rows, 'message')}: sent, no answer came. ${rows === 1 ? 'It' : 'They'} may have arrived.</p>${describeLast(last)}${why}
-<p>What is in doubt is held, and never sent again by itself.</p>
-<h2>Wait for receipts</h2><p>Delivery receipts settle them where the <a href="/settings">settings</a> say where these go, as long as <code>${`volley listen --receipts ${quoteWord(campaigns)}`}</code> is running.</p>
-<h2>Upload the message export</h2>${renderForm(view, 'doubt/export', up, MULTIPART)}
-<h2>Decide</h2><p>Your name and the time are kept with it.</p>${renderForm(view, 'doubt', decide)}`,
-    command: `volley settle ${quoteWord(directory)} --export messages.csv`,
-  });
 }
 
 function describeLast(last: Printed | undefined): Html {

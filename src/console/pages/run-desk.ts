@@ -152,21 +152,20 @@ ${renderFunnel(summary)}${renderReasons(summary)}${list}${isOne || before.length
   });
 }
 
-function renderMore(view: View, { plan, rest, balance: { unprocessed } }: FoundRun): Html {
+function renderMore(view: View, { plan, rest, changed, balance: { unprocessed } }: FoundRun): Html {
   const id = renderHidden('run', plan.id);
-  const left =
-    unprocessed === 0
-      ? 'Its report is not written yet. Going on writes it, and sends nothing.'
-      : `${countOf(unprocessed, 'row')} not sent yet. Going on sends only ${unprocessed === 1 ? 'that' : 'those'}.`;
-  const anew =
-    unprocessed === 0
-      ? NOTHING
-      : html`<p>Or let this run go, and plan what it has not sent as the campaign says now:</p>${renderRetry(view, plan, 'unprocessed', 'Plan the rest anew')}`;
+  const goOn = renderForm(view, 'go-on', html`${id}<button>Go on</button>`);
+  if (unprocessed === 0)
+    return html`<p>Its report is not written yet. Going on writes it, and sends nothing.</p>${goOn}`;
+  const where = [...new Set(changed.map((key) => sayPlainly(key)))].join(', ');
+  const old = html`<p class="note"><b>The campaign was changed since: ${where}.</b> The rest goes as it was checked.</p>`;
+  const said = where === '' ? NOTHING : old;
+  const anew = html`<p>Or let this run go, and plan what it has not sent as the campaign says now:</p>${renderRetry(view, plan, 'unprocessed', 'Plan the rest anew')}`;
   if (rest === undefined)
-    return html`<p>${left}</p>${renderForm(view, 'go-on', html`${id}<button>Go on</button>`)}${anew}`;
+    return html`<p>${countOf(unprocessed, 'row')} not sent yet. Going on sends only ${unprocessed === 1 ? 'that' : 'those'}.</p>${said}${goOn}${anew}`;
   const { stage, why, count } = rest;
   const field = html`${id}${renderHidden('stage', stage)}${renderCount(view, `Type ${count} to send the rest`)}<button>Send the rest</button>`;
-  return html`<p class="note">${why}.</p><p>The rest waits for you: look at how it went, then send it, or leave it.</p>${renderForm(view, 'go-on', field)}${anew}`;
+  return html`<p class="note">${why}.</p><p>The rest waits for you: look at how it went, then send it, or leave it.</p>${said}${renderForm(view, 'go-on', field)}${anew}`;
 }
 
 function renderRetry(view: View, { id }: Plan, only: string, button: string): Html {
