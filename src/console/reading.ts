@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../command/context.js';
 import { lockDepsOf } from '../command/env.js';
 import { findNewestRun, openNamedRun } from '../command/run-directory.js';
@@ -7,8 +8,9 @@ import { countOf, format, formatSeconds, listNonZero, sumOf } from '../domain/co
 import type { Balance } from '../domain/row.js';
 import { formatTime } from '../domain/stated-time.js';
 import { describeOpening, type Opening, OpeningHours, zonesOf } from '../hours/window.js';
+import { isRowStep, type Job, type Step } from '../job/job.js';
 import { loadJob } from '../job/load.js';
-import { listChangedKeys } from '../job/resolve-job.js';
+import { fixDates, listChangedKeys } from '../job/resolve-job.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { listHeld } from '../kinds/schedule.js';
@@ -82,9 +84,19 @@ export async function findRun(campaign: CampaignFolder, context: Context, id = '
     /** What waits until a person has looked at the sample, or stage, before it; undefined where nothing does. */
     rest: owner === undefined ? findRest(plan, state) : undefined,
     /** Keys of the job that say something else by now than what is sent. */
-    changed: plan.job.steps.flatMap((_, at) => listChangedKeys(plan.job, at, job).map((key) => `steps[${at}].${key}`)),
+    changed: listChanged(plan.job, fixDates(job, state.firstOpen?.at ?? nowMs)),
     outputs: names.filter((name) => name.endsWith('.csv') || name.endsWith('.html')),
   };
+}
+
+function listChanged(planned: Job, job: Job): string[] {
+  const whereOf = (step: Step | undefined) => (step !== undefined && isRowStep(step) ? step.input.where : undefined);
+  return planned.steps.flatMap((step, at) => {
+    const isSame = isDeepStrictEqual(whereOf(step), whereOf(job.steps[at]));
+    return [...listChangedKeys(planned, at, job), ...(isSame ? [] : ['input.where'])].map(
+      (key) => `steps[${at}].${key}`,
+    );
+  });
 }
 
 /** A run of the same campaign that shares no row with the last one: of a file that it had before. `since`: in ISO 8601. */

@@ -103,6 +103,9 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     expect(await console.textAt('/c/typo/run')).toMatch(
       /The campaign was changed since: “Text” at Message\. The rest goes as it was checked\. Type 8 to send the rest/,
     );
+    await console.save('/c/typo/who', { '["name","P1"]': 'on' });
+    expect(await console.textAt('/c/typo/run')).toContain('“Text” at Message, “Who gets it” at Who. The rest goes');
+    await console.save('/c/typo/who', {});
     await console.post('/c/typo/retry', { run: fieldOf(sample, 'run'), only: 'unprocessed' });
     expect(textOf(await console.checked('typo'))).toMatch(/8 people .*Corrected, P\d/);
     const end = textOf(await console.send('typo', 8));
