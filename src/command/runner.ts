@@ -1,4 +1,5 @@
 import type { Options } from 'yargs';
+import { firstFailure } from '../domain/closing.js';
 import { UserError } from '../domain/errors.js';
 import { escapeJson, type LogFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
@@ -63,8 +64,7 @@ export function runVerb<F>(
 
 /** Returns the error with where it struck: on the disk, or in the job `file`, where there is one. */
 export async function placeError(thrown: unknown, file: unknown, { env, jobDirectory }: Context): Promise<unknown> {
-  // What could not be closed either (`await using`) hides what failed first.
-  const error = thrown instanceof Error && 'suppressed' in thrown ? thrown.suppressed : thrown;
+  const error = firstFailure(thrown);
   placeDiskError(error, jobDirectory);
   if (!(error instanceof UserError) || error.problems.length === 0 || typeof file !== 'string') return error;
   // Loaded only where there are problems: a verb without a job does without.

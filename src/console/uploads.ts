@@ -69,6 +69,7 @@ export async function takeSlice(
   const has = offset + slice.length;
   if (has < upload.bytes) return { has };
   await file.sync();
+  await file.close();
   const path = await findFree(files, join(directory, upload.name));
   await rename(part, path);
   return { has, name: basename(path) };

@@ -2,3 +2,8 @@
 export function closing<T extends { close(): Promise<void> } | undefined>(open: T): T & (AsyncDisposable | undefined) {
   return open && Object.assign(open, { [Symbol.asyncDispose]: () => open.close() });
 }
+
+/** What failed first: where something could not be closed either, that error hides it. */
+export function firstFailure(thrown: unknown): unknown {
+  return thrown instanceof Error && 'suppressed' in thrown ? firstFailure(thrown.suppressed) : thrown;
+}

@@ -88,17 +88,18 @@ export class UserError extends Error {
   readonly hint: string | undefined;
   readonly problems: readonly Problem[];
   /** It struck in a run that had begun. */
-  isInRun = false;
+  isInRun: boolean;
 
   constructor(
     code: UserErrorCode,
     message: string,
-    more: { hint?: string | undefined; problems?: readonly Problem[] } = {},
+    more: { hint?: string | undefined; problems?: readonly Problem[]; isInRun?: boolean } = {},
   ) {
     super(message);
     this.code = code;
     this.hint = more.hint;
     this.problems = more.problems ?? [];
+    this.isInRun = more.isInRun ?? false;
   }
 }
 

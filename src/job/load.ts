@@ -133,7 +133,7 @@ export async function placeProblems(
     (said, { where }, index) => said.replace(`${where}: `, `${problems[index]?.where}: `),
     error.message,
   );
-  return new UserError(error.code, message, { hint: error.hint, problems });
+  return new UserError(error.code, message, { ...error, problems });
 }
 
 interface Source {

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { z } from 'zod';
 import type { Terminal } from '../command/terminal.js';
+import { firstFailure } from '../domain/closing.js';
 import { InternalError, type Problem, UserError } from '../domain/errors.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { type Log, type LogFields, pickPlain, scrubSecrets } from '../ports/log.js';
@@ -51,7 +52,7 @@ export async function maskThrown<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw maskDeeply(error);
+    throw maskDeeply(firstFailure(error));
   }
 }
 

@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Context } from '../command/context.js';
 import { isDiskError, nameDiskError } from '../command/disk-error.js';
-import { closing } from '../domain/closing.js';
 import { refuseAddress } from '../domain/loopback.js';
 
 /** Where the figures of a command go, as its flags have it. */
@@ -86,9 +85,8 @@ async function replaceFile(path: string, text: string): Promise<void> {
   // The collector reads `*.prom` alone. Processes of two containers may have the same id.
   const part = `${path}.${hostname()}.${process.pid}.part`;
   try {
-    await using file = closing(await open(part, 'w', MODE));
-    await file.writeFile(text);
-    await file.sync();
+    // Some disks of a network say only on closing that they have no room.
+    await writeFile(part, text, { mode: MODE, flush: true });
     await rename(part, path);
   } catch (error) {
     await rm(part, { force: true }).catch(() => {});

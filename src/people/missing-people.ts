@@ -147,7 +147,7 @@ function refuseForgotten(runs: readonly RunDirectory[], people: string): void {
   const [first] = runs;
   if (first === undefined) return;
   const who = runs.length === 1 ? `run ${first.run}` : `${runs.length} runs`;
-  const so = `${people} has no file of it, and the rows are pruned or lost`;
+  const so = `${people} has no file of that, and the rows are pruned or lost`;
   throw new UserError('registry-mismatch', `Cannot tell whom ${who} wrote to: ${so}`, {
     hint: 'Put the files or the rows back from a backup. Or remove these directories as well: then the runs are forgotten, and who had their texts may get them again.',
     problems: runs.map(({ run, path }) => ({ where: path, message: `run ${run}` })),

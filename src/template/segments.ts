@@ -71,17 +71,19 @@ export function countSegments(text: string, encoding: Encoding): SegmentCount {
 
 function countUcs2(text: string, ucs2Characters: string | undefined): SegmentCount {
   const units = text.length;
-  const segments = units <= UCS2_SINGLE ? Math.min(units, 1) : countParts(text, UCS2_PART, ({ length }) => length);
+  const segments = units <= UCS2_SINGLE ? Math.min(units, 1) : countParts(text, UCS2_PART, unitsOf);
   const inGsm7 = units <= GSM7_SINGLE ? Math.min(units, 1) : Math.ceil(units / GSM7_PART);
   return { encoding: 'UCS2', segments, units, extraParts: segments - inGsm7, ucs2Characters };
 }
 
 /** A character, such as an escape and its code or the two halves of a surrogate pair, stays in one part: the units before it are then left empty. */
-function countParts(text: string, unitsOfPart: number, unitsOf: (character: string) => number): number {
+function countParts(text: string, unitsOfPart: number, measure: (codePoint: number) => number): number {
   let parts = 1;
   let used = 0;
-  for (const character of text) {
-    const units = unitsOf(character);
+  // In half the time of a loop over characters.
+  for (let index = 0, codePoint = 0; index < text.length; index += unitsOf(codePoint)) {
+    codePoint = text.codePointAt(index) as number;
+    const units = measure(codePoint);
     if (used + units > unitsOfPart) {
       parts++;
       used = 0;
@@ -91,11 +93,15 @@ function countParts(text: string, unitsOfPart: number, unitsOf: (character: stri
   return parts;
 }
 
+function unitsOf(codePoint: number): number {
+  return codePoint > 0xffff ? 2 : 1;
+}
+
 /** Escapes included; undefined for a text that GSM-7 does not have. */
 function countSeptets(text: string): number | undefined {
   let septets = 0;
   for (let index = 0; index < text.length; index++) {
-    const width = septetsByCodeUnit[text.charCodeAt(index)] as number;
+    const width = septetsOf(text.charCodeAt(index));
     if (width === 0) return undefined;
     septets += width;
   }
@@ -109,7 +115,7 @@ const MOST_UCS2_UNITS = 16;
 function listUcs2Characters(text: string): string {
   let found = '';
   for (const character of text) {
-    if (septetsOf(character) !== 0 || found.includes(character)) continue;
+    if (septetsOf(character.charCodeAt(0)) !== 0 || found.includes(character)) continue;
     found += character;
     if (found.length >= MOST_UCS2_UNITS) break;
   }
@@ -128,8 +134,8 @@ const septetsByCodeUnit = new Uint8Array(65_536);
 for (const character of DEFAULT_ALPHABET) septetsByCodeUnit[character.charCodeAt(0)] = 1;
 for (const character of EXTENSION_TABLE) septetsByCodeUnit[character.charCodeAt(0)] = 2;
 
-function septetsOf(character: string): number {
-  return septetsByCodeUnit[character.charCodeAt(0)] as number;
+function septetsOf(codeUnit: number): number {
+  return septetsByCodeUnit[codeUnit] as number;
 }
 
 /** What word processors put in place of what was typed → what GSM-7 has. */

@@ -195,11 +195,8 @@ function warnOfEarly(leftOut: readonly LeftOut[], startedAt: number, { registry 
 /** What is refused behind a run that the same command has finished: that one may have sent something. That nothing was sent stands in hints alone. */
 function sayMore(failure: unknown): unknown {
   if (!(failure instanceof UserError)) return failure;
-  const { code, message, hint, problems } = failure;
-  return new UserError(code, message, {
-    hint: hint?.replace(/\b([nN])othing was sent\b/g, '$1othing more was sent'),
-    problems,
-  });
+  const hint = failure.hint?.replace(/\b([nN])othing was sent\b/g, '$1othing more was sent');
+  return new UserError(failure.code, failure.message, { ...failure, hint });
 }
 
 /** It has begun, and is neither a test, nor abandoned, nor finished, with its outputs, and recorded as such. */

@@ -11,6 +11,7 @@ import {
   type ServiceErrorCode,
   UserError,
 } from '../../src/domain/errors.js';
+import { maskThrown } from '../../src/library/program-host.js';
 import { aTerminal } from './a-terminal.js';
 
 describe('an error, as a person reads it', () => {
@@ -27,9 +28,11 @@ describe('an error, as a person reads it', () => {
   it('is what failed first, where what was open cannot be closed either', async () => {
     const run = async () => {
       await using _open = closing({ close: () => Promise.reject(new Error('Cannot close')) });
+      await using _too = closing({ close: () => Promise.reject(new Error('Cannot close this either')) });
       throw new UserError('bad-flag', 'Cannot start');
     };
     await expect(runVerb('run', { run }, {}, aTerminal().terminal)).rejects.toThrow('Cannot start');
+    await expect(maskThrown(run)).rejects.toThrow('Cannot start');
   });
 
   it('has no empty line where there is no hint', () => {

@@ -194,13 +194,16 @@ function refuseWithoutAddress(addresses: readonly { readonly column: string }[])
   return rejectField('', { code: 'no-address', reason: `A contact needs at least one address, and ${where}.` });
 }
 
-/** In JSON, what is undefined is not there. */
-function buildBody(values: Values, groups: readonly number[], attributes: [string, string][]): object {
-  const pick = (fields: readonly ContactField[]) => Object.fromEntries(fields.map((field) => [field, values[field]]));
+/** In JSON, what is undefined is not there. Values stand in the order of the fields. */
+function buildBody(
+  { firstName, lastName, externalId, country, ...addresses }: Values,
+  groups: readonly number[],
+  attributes: [string, string][],
+): object {
   return {
-    ...pick(personFields),
+    ...{ firstName, lastName, externalId, country },
     groups: groups.length > 0 ? groups.map((id) => ({ id })) : undefined,
-    addresses: pick(addressFields),
+    addresses,
     // Not by assignment: an attribute may be called __proto__.
     customAttributes: attributes.length > 0 ? Object.fromEntries(attributes) : undefined,
   };
