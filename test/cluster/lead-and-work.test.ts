@@ -52,6 +52,29 @@ test('a database that refuses leader and worker in the middle of a run stops bot
   ).toMatchObject({ exitCode: 4 });
 });
 
+test('a database that refuses a second run of one command stops it with 4, as the first', async () => {
+  const steps = [anSmsStep({ limits: FAST, input: { files: ['*.csv'] } })];
+  const workspace = await aJobOf(100, { cluster: { ...CLUSTER, sendHere: false }, steps });
+  const { cluster, lead, run, work } = aClusterInMemory(workspace);
+  const first = lead();
+  while (cluster.count().parts === 0) await tick();
+  first.stop();
+  expect(await first.ended).toBe(75);
+  const worker = work(undefined, { untilDone: false });
+  workspace.write('more.csv', people(300, 101));
+  let isRefused = false;
+  const ended = run(() => {
+    if (isRefused) throw new UserError('bad-credentials', 'the role may not do this');
+    return undefined;
+  }).catch(describeFailure);
+  await Promise.race([untilSent(workspace, 150), ended]);
+  isRefused = true;
+
+  expect(await ended).toMatchObject({ state: 'stopped', exitCode: 4 });
+  worker.stop();
+  await worker.ended;
+});
+
 test('a worker that lacks a secret of its job ends with 2 before there is a run', async () => {
   const workspace = await aWorkspace();
   const service = { credentials: { apiKey: { env: 'VOLLEY_LEADER_KEY' } } };
