@@ -7,7 +7,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     file: 'src/sandbox/ledger/ledger.ts',
     find: '    if (note !== undefined) area?.apply(note as never, at);\n',
     replace: '',
-    tests: ['test/sandbox/sms/receipts.test.ts'],
+    tests: ['test/sandbox/sms/sms.test.ts'],
   },
   {
     name: 'an event of a conversation overtakes the one before it',

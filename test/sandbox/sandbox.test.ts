@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { UserError } from '../../src/domain/errors.js';
+import { createRateCounter } from '../../src/sandbox/admission.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { aBatch, aClient, aClock, aContact, aMessage, at } from './sandbox-client.js';
@@ -120,4 +122,20 @@ test('sandbox keeps the order of requests that come at once, each batch whole', 
   expect(order.toSorted((a, b) => a - b)).toEqual(sizes);
   const whole = order.flatMap((size) => Array.from({ length: size }, (_, place) => `b${size} m${place + 1}`));
   expect(entries.map(({ clientBatchId, clientMessageId }) => `${clientBatchId} ${clientMessageId}`)).toEqual(whole);
+});
+
+test('rate counter takes exactly the limit in any sliding second', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 5 }), fc.array(fc.integer({ min: 0, max: 700 })), (limit, gaps) => {
+      const take = createRateCounter(limit);
+      const taken: number[] = [];
+      let now = 0;
+      for (const gap of gaps) {
+        now += gap;
+        const isTaken = take('a', now);
+        expect(isTaken).toBe(taken.filter((time) => now - time < 1000).length < limit);
+        if (isTaken) taken.push(now);
+      }
+    }),
+  );
 });
