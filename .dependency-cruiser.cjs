@@ -81,8 +81,12 @@ const DOORS = {
 
 const LIBRARIES_WITH_EFFECTS =
   '^(fs|net|http|https|tls|dns|child_process|worker_threads|os|readline|undici|pg|pino|fastify|bottleneck|prom-client)(/|$)';
-const PURE =
-  '^src/(domain|hours|normalize|template|prices|kinds|filter|guess)/|^src/plan/(columns/|guards|tally)|^src/journal/(entry-format|replay|row-status/)|^src/service/decide-answer|^src/report/rows';
+/** Rooms, and files by how their names begin. */
+const PURE = [
+  ...['domain/', 'hours/', 'normalize/', 'template/', 'prices/', 'kinds/', 'filter/', 'guess/'],
+  ...['plan/columns/', 'plan/guards', 'plan/tally', 'journal/entry-format', 'journal/replay', 'journal/row-status/'],
+  ...['service/decide-answer', 'report/outputs'],
+];
 
 const room = (folder, mayImport) => ({
   name: `${folder}-sees-only-what-is-below`,
@@ -129,7 +133,7 @@ module.exports = {
       name: 'pure-modules-have-no-effects',
       comment: 'No fs, network, clock, log: what they need arrives as an argument.',
       severity: 'error',
-      from: { path: PURE },
+      from: { path: PURE.map((path) => `^src/${path}`) },
       to: { path: `${LIBRARIES_WITH_EFFECTS}|^src/(ports|storage)/|^src/service/transport` },
     },
   ],

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { AREAS, KINDS } from '../../src/domain/areas.js';
@@ -24,6 +25,16 @@ test.each(['src', 'test'])('a file of %s/ has at most 350 lines', (room) => {
 
   expect(paths.length).toBeGreaterThan(300);
   expect(paths.filter((path) => textOf(path, room).split('\n').length > 351)).toEqual([]);
+});
+
+test('each path that the layers call pure is there', () => {
+  const { forbidden }: { forbidden: { name: string; from: { path: string[] } }[] } = createRequire(import.meta.url)(
+    `${ROOT}.dependency-cruiser.cjs`,
+  );
+  const pure = forbidden.flatMap(({ name, from }) => (name === 'pure-modules-have-no-effects' ? from.path : []));
+
+  expect(pure.length).toBeGreaterThan(10);
+  expect(pure.filter((path) => !files.some((file) => new RegExp(path).test(`src/${file}`)))).toEqual([]);
 });
 
 test('each bug that is planted has its one place in the source', async () => {
