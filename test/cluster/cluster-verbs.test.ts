@@ -126,7 +126,7 @@ test('status shows who leads, who stands by, who works, and how much of the limi
 
 test('status says since when a run has no leader, what to do, and who takes over where a process stands by', async () => {
   const workspace = await aWorkspace();
-  const { url, connect } = await aDatabase();
+  const { url, connect, database } = await aDatabase();
   const store = await connect();
   const key = { run: 'k3v9q2m8x4aa', epoch: 1 };
   await store.lead(key, { job: 'sale', digest: '', leader: 'a' });
@@ -149,8 +149,11 @@ test('status says since when a run has no leader, what to do, and who takes over
   expect((await volley('cluster', 'status')).stdout).toMatch(
     /stands by {2}desk-7 4711\n(?:.*\n){3} {2}next {7}nothing to do: the process that stands by takes over/,
   );
-  expect(await volley('cluster', 'drop', key.run)).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('1 row without an outcome'),
+  const drop = () => volley('cluster', 'drop', key.run);
+  expect(await drop()).toMatchObject({
+    code: 75,
+    stderr: expect.stringContaining('stands by to take it over (desk-7'),
   });
+  await database.query("update volley.standby set seen_at = seen_at - interval '15 seconds'");
+  expect(await drop()).toMatchObject({ code: 0, stdout: expect.stringContaining('1 row without an outcome') });
 });

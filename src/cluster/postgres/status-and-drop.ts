@@ -53,6 +53,12 @@ export interface ClusterStatus {
 /** A process that stands by says so three times as often. */
 const STANDS_BY_SECONDS = 15;
 
+/** SQL: the processes that stand by for the job of a run. */
+const STANDBYS = `
+  array(select process from volley.standby s
+    where s.job = r.job and not starts_with(r.leader || ' ', process || ' ')
+      and seen_at > clock_timestamp() - interval '${STANDS_BY_SECONDS} seconds' order by 1)`;
+
 /** SQL: how many rows of a run have an outcome that no journal has, or none. A split request counts by its halves alone. */
 const ROWS_IN_DOUBT = `
   (select coalesce(sum(rows[2]), 0) from volley.part
@@ -77,9 +83,7 @@ export async function readClusterStatus(
     answersInMs,
     runs: await database.query(`
       select r.id as run, r.job, r.step, r.is_open as "isOpen", r.stop ->> 'detail' as stop, r.has_lost as "hasLost",
-          array(select process from volley.standby s
-            where s.job = r.job and not starts_with(r.leader || ' ', process || ' ')
-              and seen_at > clock_timestamp() - interval '${STANDS_BY_SECONDS} seconds' order by 1) as standbys,
+          ${STANDBYS} as standbys,
           regexp_replace(r.leader, ' \\S+$', '') as leader, (${ROWS_IN_DOUBT})::float8 as rows,
           (select extract(epoch from clock_timestamp() - min(q.handed_at))::float8
             from volley.request q join volley.part p using (run, step, request)
@@ -126,15 +130,16 @@ export async function dropRun(
   }
 }
 
-/** Drops a run whose leader is gone. Returns how many rows are in doubt now. `onWaiting` as in `dropRun`. */
+/** Drops a run that no process leads or is about to lead. Returns how many rows are in doubt now. `onWaiting` as in `dropRun`. */
 export async function dropNamedRun(
   database: Database,
   run: string,
   onWaiting: (underWay: number) => void,
 ): Promise<number> {
   const [led] = await database.query(
-    `select epoch, not has_lost and ${isLed('run')} as is_led, to_char(lease_until at time zone 'UTC', 'HH24:MI:SS') as until
-       from volley.run where id = $1`,
+    `select epoch, not has_lost and ${isLed('r')} as is_led, to_char(lease_until at time zone 'UTC', 'HH24:MI:SS') as until,
+         case when not has_lost then array_to_string(${STANDBYS}, ', ') end as standbys
+       from volley.run r where id = $1`,
     [run],
   );
   const refuse = (code: 'bad-flag' | 'lock-held', what: string, hint: string) =>
@@ -148,6 +153,10 @@ export async function dropNamedRun(
   if (led.is_led === true) {
     const hint = `Stop that process first. If it is gone already, its lease ends at ${led.until} UTC: drop the run then.`;
     throw refuse('lock-held', 'a process leads it', hint);
+  }
+  if (led.standbys) {
+    const hint = `Let it resume the run, or stop it: drop the run ${STANDS_BY_SECONDS} s later.`;
+    throw refuse('lock-held', `a process stands by to take it over (${led.standbys})`, hint);
   }
   // No leader takes any of it meanwhile, so what ends until then counts as well.
   const rows = await countRowsInDoubt(database, run);
