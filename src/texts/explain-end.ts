@@ -27,6 +27,7 @@ export function explainEnd(summary: Summary): string {
     ...listNotSent(summary),
     say(held.had, 'held, as the number had the text already'),
     say(held.noZone, 'held, as no time zone is known'),
+    say(sumOf(steps.map(({ skips }) => skips.retried ?? 0)), 'claimed by another plan'),
     ...steps.map(({ number, kind, action }) => {
       return action !== null && action.status !== 'accepted' && `step ${number} (${kind}) ${describeAction(action)}`;
     }),
