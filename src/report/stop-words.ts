@@ -34,6 +34,7 @@ const OR_LETS_GO = ', or says how to go on if the job names another address or a
 export function wordsOfStop({ reason, detail, fault }: Stop): StopWords {
   const words = (is: string, fix = '', isResumed = true): StopWords => ({ is, fix, isResumed, orElse: '' });
   const ofAddress = (is: string, fix: string): StopWords => ({ ...words(is, fix), orElse: OR_LETS_GO });
+  const orSays = (is: string, fix: string): StopWords => ({ ...words(is, fix), orElse: ', or says how to go on' });
   const known = fault && FIXES[fault];
   switch (reason) {
     case 'interrupted':
@@ -58,10 +59,10 @@ export function wordsOfStop({ reason, detail, fault }: Stop): StopWords {
     case 'guard':
       return fault === 'time-passed'
         ? words(detail, 'set a later time in the job, and plan the rest with it', false)
-        : words(detail, 'correct the job where this is not as it should be');
+        : orSays(detail, 'correct the job where this is not as it should be');
     case 'request-refused':
       return fault === 'service-setting'
-        ? { ...words(detail, 'fix that in the job, or have it fixed at the service'), orElse: ', or says how to go on' }
+        ? orSays(detail, 'fix that in the job, or have it fixed at the service')
         : words(detail, 'fix that in the job, and plan the rest with it', false);
     case 'abandoned':
       return words(`it was abandoned ${detail}`, 'plan the rows that it did not send', false);

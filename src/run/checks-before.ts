@@ -11,6 +11,7 @@ import { listTestsOf } from '../registry/write-run-report.js';
 import type { SentTest } from '../report/page/other-runs.js';
 import type { Files } from '../storage/files.js';
 import { hasWork } from './resume.js';
+import { findFailing } from './send/caution.js';
 import { findHeldBack } from './send/sending-stages.js';
 
 /** Refuses a plan that its job lets be sent only once it was tested and approved, and that was not. */
@@ -93,17 +94,22 @@ function describeApprovals({ count, given }: Pick<Approvals, 'count' | 'given'>)
 }
 
 /**
- * Refuses to resume a run automatically that the service refused as a whole: its requests are fixed in the plan, and
+ * Refuses to resume a run automatically that the service refused as a whole, or mostly: its requests are fixed in the plan, and
  * each try would cost rows. A person fixes the job or the account first, and the next command says which.
  */
-export async function assertNotRefused(files: Files, { directory, plan }: PlanAt): Promise<void> {
+export async function assertNotRefused(files: Files, { directory, plan }: PlanAt, guards: Guards): Promise<void> {
   const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
-  const { lastClose } = state;
-  if (lastClose?.reason !== 'request-refused' || !plan.steps.some((planned) => hasWork(planned, state))) return;
+  const { reason, detail } = state.lastClose ?? {};
+  const [why] = plan.steps.flatMap((planned) => {
+    if (!hasWork(planned, state)) return [];
+    if (reason === 'request-refused') return detail ?? [];
+    return (reason === 'guard' && findFailing(state.step(planned.number).settledRows, guards.maxFailedPercent)) || [];
+  });
+  if (why === undefined) return;
   const first = findHeldBack(plan, state) === undefined ? '' : `\`volley abandon ${quoteWord(directory)}\` and then `;
-  throw new UserError('guard', `Cannot resume run ${plan.id}: ${lastClose.detail}`, {
+  throw new UserError('guard', `Cannot resume run ${plan.id}: ${why}`, {
     hint:
       `Nothing more was sent. If you fixed the job file: ${first}\`volley retry ${quoteWord(directory)} --only unprocessed\`, with --job and the job file, plans the rest, ` +
-      `and --only rejected plans the rows that were refused. If the service was fixed: \`volley apply ${quoteWord(directory)}\` sends the same requests again.`,
+      `and --only rejected plans the rows that were refused. If the service was fixed: \`volley apply ${quoteWord(directory)}\` sends the rest as it was planned.`,
   });
 }

@@ -1,4 +1,3 @@
-import { countOf } from '../domain/count-of.js';
 import type { NotSent, RowOutcomes } from '../domain/row.js';
 import { millisecondsOf } from '../domain/stated-time.js';
 import { describeOpening } from '../hours/window.js';
@@ -7,7 +6,7 @@ import { halvesOf } from '../journal/replay.js';
 import { explainStop, retryAfterOf, UNREAD, type Why, wasTurnedAway } from '../service/decide-answer.js';
 import type { Lane } from '../throttle/lane.js';
 import { isOver, sleepUntil, stopAfter, tooLate } from './run-times.js';
-import { Breaker, Caution, type Clearance, GUARD_FROM_ROWS } from './send/caution.js';
+import { Breaker, Caution, type Clearance, findFailing } from './send/caution.js';
 import { PartQueue } from './send/part-queue.js';
 import { costOf, type PartSource, type PartToSend } from './send/request-reader.js';
 import { findClosed, type SendContext } from './send/send-context.js';
@@ -310,14 +309,12 @@ export class StepTally {
     });
   }
 
-  /** Where most rows are refused the job is wrong, not the rows. */
   guard(): void {
     const { maxFailedPercent, stop, progress } = this.#context;
     const accepted = progress.settledRows.accepted - this.#before.accepted;
     const rejected = progress.settledRows.rejected - this.#before.rejected;
-    const answered = accepted + rejected;
-    if (answered < GUARD_FROM_ROWS || (rejected * 100) / answered <= maxFailedPercent) return;
-    const why = `the service refused ${rejected} of ${countOf(answered, 'row')}, more than maxFailedPercent ${maxFailedPercent}`;
+    const why = findFailing({ accepted, rejected }, maxFailedPercent);
+    if (why === undefined) return;
     stop.request('guard', why);
     this.#notices.noteGuard(why);
   }

@@ -259,7 +259,7 @@ async function finishRun(
   if (past.state === 'finished') return sending.send(past.directory, past.plan, past.plan.job);
   if (answer.first !== undefined) assertSampled(past, answer.first, context);
   const settings = joinSettings(past.plan, job, past.directory);
-  await assertNotRefused(env.files, past);
+  await assertNotRefused(env.files, past, job.guards);
   warnOfChanges(past, { job, file: answer.job }, context);
   await endSoon(context, 'finish the run', () =>
     assertMaySend(context, registry, { ...past, guards: job.guards, pass, history }),

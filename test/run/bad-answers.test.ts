@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeRunEnd } from '../../src/command/failure.js';
+import { assertNotRefused } from '../../src/run/checks-before.js';
 import type { AttemptNote } from '../../src/run/run-deps.js';
 import {
   aContactsStep,
@@ -210,7 +211,12 @@ describe('a 2xx answer', () => {
     expect(summary.balance.rejected).toBeGreaterThanOrEqual(100);
     expect(summary.balance.unprocessed).toBeGreaterThan(0);
 
-    // The person who resumes it has looked at those rows: they count no more, and the guard begins anew.
+    // The same command again costs nothing, until the job allows more.
+    const resume = (maxFailedPercent: number) =>
+      assertNotRefused(made.disk.files, made, { ...guards, maxFailedPercent });
+    await expect(resume(99)).rejects.toThrow(/130 of 130 rows, more than maxFailedPercent 99$/);
+    await resume(100);
+    // The person who applies it has looked at those rows: they count no more, and the guard begins anew.
     const { end: later } = await aRun({ made, service: aScriptedService(() => undefined), epoch: 2 });
     expect(later.reason).toBe('finished');
   });

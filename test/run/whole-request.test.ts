@@ -25,7 +25,7 @@ describe('a refusal that concerns every row of the step alike', () => {
       expect(service.sent).toHaveLength(1);
       expect(await reportOf(made)).toMatchObject({ exitCode: 4, balance: { rejected: 10, unprocessed: 490 } });
       // The same command again costs nothing.
-      await expect(assertNotRefused(made.disk.files, made)).rejects.toMatchObject({
+      await expect(assertNotRefused(made.disk.files, made, made.plan.job.guards)).rejects.toMatchObject({
         code: 'guard',
         message: expect.stringContaining(`code ${code}`),
         hint: expect.stringContaining('--only unprocessed`, with --job'),
@@ -37,7 +37,10 @@ describe('a refusal that concerns every row of the step alike', () => {
     const made = await aPlan({ files, job: { steps: [{ ...step, ramp: [{ size: { percent: 10 } }] }] } });
     await aRun({ made, service: refusing(1005) });
     const hint = expect.stringContaining('` and then `volley retry');
-    await expect(assertNotRefused(made.disk.files, made)).rejects.toMatchObject({ code: 'guard', hint });
+    await expect(assertNotRefused(made.disk.files, made, made.plan.job.guards)).rejects.toMatchObject({
+      code: 'guard',
+      hint,
+    });
   });
 
   it.each([1002, 1004, 1009, 1100])('code %i is about rows: the batch is halved as ever', async (code) => {
@@ -83,7 +86,7 @@ describe('a run that the service refused as it is', () => {
     expect(new Set(service.sent.flatMap(({ body }) => body.messages?.map((each) => each.destination))).size).toBe(500);
     expect(service.accepted).toHaveLength(500);
     // Its own run has nothing left to send, and may end.
-    await expect(assertNotRefused(made.disk.files, made)).resolves.toBeUndefined();
+    await expect(assertNotRefused(made.disk.files, made, made.plan.job.guards)).resolves.toBeUndefined();
   });
 });
 

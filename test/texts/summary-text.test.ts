@@ -155,7 +155,7 @@ describe('the account of a run', () => {
     ],
     [
       'guard',
-      'correct the job where this is not as it should be; then the same command resumes the run\n  volley run jobs/sale.yaml\n',
+      'correct the job where this is not as it should be; then the same command resumes the run, or says how to go on\n  volley run jobs/sale.yaml\n',
     ],
     ['refused', 'fix what was refused; then the same command resumes the run\n  volley run jobs/sale.yaml\n'],
     [

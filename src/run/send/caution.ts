@@ -1,3 +1,5 @@
+import { countOf } from '../../domain/count-of.js';
+import type { RowCounts } from '../../journal/entry-format.js';
 import type { Clock } from '../../ports/clock.js';
 
 /**
@@ -62,7 +64,18 @@ const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 30_000;
 
 /** The guard counts once so many rows have an answer; before that a few bad rows would stop a good run. */
-export const GUARD_FROM_ROWS = 100;
+const GUARD_FROM_ROWS = 100;
+
+/** Says that too many answered rows of a step were refused: where most are, the job is wrong, not the rows. */
+export function findFailing(
+  { accepted, rejected }: Pick<RowCounts, 'accepted' | 'rejected'>,
+  maxFailedPercent: number,
+) {
+  const answered = accepted + rejected;
+  if (answered < GUARD_FROM_ROWS || (rejected * 100) / answered <= maxFailedPercent) return undefined;
+  return `the service refused ${rejected} of ${countOf(answered, 'row')}, more than maxFailedPercent ${maxFailedPercent}`;
+}
+
 /** Most rows that a lost probe leaves in doubt. */
 const PROBE_ROWS = 10;
 
