@@ -5,9 +5,8 @@ import { InternalError, UserError } from '../domain/errors.js';
 import { isObject } from '../domain/is-object.js';
 import { parseServiceTime } from '../domain/stated-time.js';
 import type { Log } from '../ports/log.js';
-import { KeySet, PathAppender } from '../storage/appended-file.js';
+import { AppendedFile, KeySet } from '../storage/appended-file.js';
 import type { FileFacts, Files } from '../storage/files.js';
-import { GroupCommit } from '../storage/group-commit.js';
 import { splitLines } from '../storage/split-lines.js';
 
 /**
@@ -166,12 +165,9 @@ export async function openEventFile(
   { files, log, assertHeld }: { files: Files; log: Log; assertHeld: () => Promise<void> },
   onFailure: (error: Error) => void,
 ) {
-  /** Ids of the durable ones. */
-  let known = new KeySet();
-  const underWay = new Map<string, Promise<void>>();
   const openFile = async () => {
-    const found = new KeySet();
-    const { events, goodBytes, tornBytes } = await readEventFile(files, path, ({ id }) => found.add(id));
+    const known = new KeySet();
+    const { events, goodBytes, tornBytes } = await readEventFile(files, path, ({ id }) => known.add(id));
     const opened = await files.openAppend(path);
     try {
       if (tornBytes > 0) {
@@ -185,43 +181,19 @@ export async function openEventFile(
       throw error;
     }
     if (events > 0) log.info(`resumes a file of ${countOf(events, 'event')}`, { events });
-    known = found;
-    return opened;
+    return { file: opened, known };
   };
-  const file = new PathAppender(path, { files, openFile });
-  await file.open();
-  const write = async (events: readonly { id: string; line: Buffer }[]) => {
-    await assertHeld();
-    await file.append(() => Buffer.concat(events.flatMap(({ id, line }) => (known.has(id) ? [] : [line]))));
-  };
-  const commit = new GroupCommit({ write, describeFailure, onFailure });
+  const file = await AppendedFile.open(path, { files, openFile, assertHeld, describeFailure, onFailure });
   return {
     /**
      * However often an event comes, it is written once. Resolves when it is durable, now or since earlier; rejects when
      * the file cannot be written.
      */
-    add: async (id: string, line: Buffer): Promise<'written' | 'duplicate'> => {
-      const writing = underWay.get(id);
-      if (writing !== undefined || known.has(id)) {
-        await writing;
-        return 'duplicate';
-      }
-      const appending = commit.add({ id, line });
-      underWay.set(id, appending);
-      try {
-        await appending;
-        known.add(id);
-      } finally {
-        underWay.delete(id);
-      }
-      return 'written';
-    },
+    add: (id: string, bytes: Buffer) => file.add({ id, bytes }),
     /** Waits for pending writes, then closes the file; throws what ended the writing, if anything did. */
     close: async () => {
-      const closed = new InternalError('write-failed', 'Cannot write an event: the file is closed');
-      await commit.end(closed);
-      await file.close();
-      if (commit.failure !== closed) throw commit.failure;
+      const failure = await file.close(new InternalError('write-failed', 'Cannot write an event: the file is closed'));
+      if (failure !== undefined) throw failure;
     },
   };
 }

@@ -2,14 +2,14 @@ import { dirname, resolve } from 'node:path';
 import { closing } from '../domain/closing.js';
 import { countOf } from '../domain/count-of.js';
 import { InternalError, UserError } from '../domain/errors.js';
-import { decodeOptOut, encodeOptOut, OPT_OUT_HEADER, type OptOut, personOf } from '../domain/person.js';
+import { decodeOptOut, encodeOptOut, OPT_OUT_HEADER, type OptOut } from '../domain/opt-out-line.js';
 import { maskAddress } from '../normalize/mask.js';
 import { normalizeNumber } from '../normalize/number/number.js';
+import { personOf } from '../normalize/number/number-set.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
-import { KeySet, PathAppender } from '../storage/appended-file.js';
-import type { AppendFile, Files } from '../storage/files.js';
-import { GroupCommit } from '../storage/group-commit.js';
+import { AppendedFile, KeySet } from '../storage/appended-file.js';
+import type { Files } from '../storage/files.js';
 import { splitLines } from '../storage/split-lines.js';
 import type { ListenerOptions } from './listener.js';
 
@@ -37,7 +37,7 @@ export async function takeOptOuts(
   });
   const onReplaced = (lost: number) =>
     log.warn(`${file} was saved without ${countOf(lost, 'number')} that opted out: no longer on the list`, { lost });
-  const list = await OptOutFile.open(file, { files, onFailure, onReplaced });
+  const list = await openOptOutFile(file, { files, onFailure, onReplaced });
   const counts = { out: 0, in: 0, notTakenDown: 0 };
   const onArrived: ListenerOptions['onArrived'] = async ({ message }) => {
     const said = message && readWord(message.text);
@@ -74,11 +74,6 @@ function readSender(source: string): string | undefined {
   return number.ok ? number.e164 : undefined;
 }
 
-interface NewLine {
-  readonly by: string;
-  readonly bytes: Buffer;
-}
-
 interface ListOptions {
   readonly files: Files;
   readonly onFailure?: (error: Error) => void;
@@ -86,99 +81,59 @@ interface ListOptions {
   readonly onReplaced?: (lost: number) => void;
 }
 
+export type OptOutFile = Awaited<ReturnType<typeof openOptOutFile>>;
+
 /**
- * A list of opt-outs (person.ts), to append to. Several processes may append to it: each line is one write at the end of the
- * file, and none is ever changed or cut off. A line of an event, by `listen:` and its id, is appended once.
+ * Opens a list of opt-outs (opt-out-line.ts) to append to it, begun if there is none. Several processes may append to it: each line is one
+ * write at the end of the file, and none is ever changed or cut off. A line of an event, by `listen:` and its id, is appended once. Refuses any
+ * other file: every number in such a list is out, whatever is appended.
  */
-export class OptOutFile {
-  readonly #path: string;
-  readonly #deps: ListOptions;
-  readonly #file: PathAppender;
-  readonly #commit: GroupCommit<NewLine>;
-  readonly #underWay = new Map<string, Promise<void>>();
-  #known = new KeySet();
+export async function openOptOutFile(path: string, { files, onFailure, onReplaced }: ListOptions) {
   /** When a person last opted out. */
-  #outAt = new Map<number, string>();
-  /** Ends a torn line that was never acknowledged: it stays, and plans are refused until a person has looked. */
-  #before = '';
-
-  /** Begins the file if there is none. Refuses any other file: every number in such a list is out, whatever is appended. */
-  static async open(path: string, deps: ListOptions): Promise<OptOutFile> {
-    const list = new OptOutFile(path, deps);
-    await list.#file.open();
-    return list;
-  }
-
-  private constructor(path: string, deps: ListOptions) {
-    const { files, onFailure } = deps;
-    this.#path = path;
-    this.#deps = deps;
-    this.#file = new PathAppender(path, { files, openFile: () => this.#openFile() });
-    const write = async (lines: readonly NewLine[]) => {
-      await this.#file.append(() => {
-        const lacking = lines.filter(({ by }) => !this.#known.has(by));
-        return Buffer.concat([Buffer.from(this.#before), ...lacking.map(({ bytes }) => bytes)]);
-      });
-      this.#before = '';
-    };
-    const describeFailure = (cause: unknown) => {
-      const said = cause instanceof Error ? cause.message : String(cause);
-      return new InternalError('write-failed', `Cannot write opt-outs to ${path}: ${said}`, cause);
-    };
-    this.#commit = new GroupCommit({ write, describeFailure, ...(onFailure === undefined ? {} : { onFailure }) });
-  }
-
-  async #openFile(): Promise<AppendFile> {
-    const { files, onReplaced } = this.#deps;
+  let outAt = new Map<number, string>();
+  const openFile = async () => {
     // Jobs read by its name what is in it.
-    if (OF_OTHER_FORMAT.test(this.#path)) throw refuseList(this.#path);
-    await files.makeDirectory(dirname(this.#path));
-    await files.createExclusive(this.#path, OPT_OUT_HEADER);
-    const { known, outAt, isTorn } = await readList(this.#path, files);
-    const file = await files.openAppend(this.#path);
+    if (OF_OTHER_FORMAT.test(path)) throw refuseList(path);
+    await files.makeDirectory(dirname(path));
+    await files.createExclusive(path, OPT_OUT_HEADER);
+    const { known, isTorn, ...found } = await readList(path, files);
+    const file = await files.openAppend(path);
     if (file.bytes === 0) await file.append(Buffer.from(OPT_OUT_HEADER));
     // A killed process may have written lines without a sync; as known ones they will be acknowledged.
     await file.sync();
-    const lost = [...this.#outAt.keys()].filter((person) => !outAt.has(person)).length;
+    const lost = [...outAt.keys()].filter((person) => !found.outAt.has(person)).length;
     if (lost > 0) onReplaced?.(lost);
-    this.#known = known;
-    this.#outAt = outAt;
-    this.#before = isTorn ? '\n' : '';
-    return file;
-  }
-
-  /**
-   * Resolves once the line is durable, now or since earlier; rejects when it cannot be written. A message by which a person opts in
-   * counts for nothing where they opted out after it: it may be delivered late.
-   */
-  async add(optOut: OptOut): Promise<'written' | 'known'> {
-    const { by, what } = optOut;
-    const person = personOf(Number(optOut.number));
-    const outAt = this.#outAt.get(person) ?? '';
-    // A person's word counts now, also where the clock that the last line goes by was ahead.
-    const at = what === 'in' && !isOfEvent(by) && outAt > optOut.at ? outAt : optOut.at;
-    if (isOfEvent(by)) {
-      const writing = this.#underWay.get(by);
-      await writing;
-      if (writing !== undefined || this.#known.has(by)) return 'known';
-      if (what === 'in' && outAt > at) return 'known';
-    }
-    const appending = this.#commit.add({ by, bytes: Buffer.from(encodeOptOut({ ...optOut, at })) });
-    this.#underWay.set(by, appending);
-    try {
-      await appending;
-      if (isOfEvent(by)) this.#known.add(by);
-      if (what === 'out') this.#outAt.set(person, at);
-    } finally {
-      this.#underWay.delete(by);
-    }
-    return 'written';
-  }
-
-  async close(): Promise<void> {
-    await this.#commit.end(new InternalError('write-failed', 'Cannot write an opt-out: the file is closed'));
-    await this.#file.close();
-  }
+    ({ outAt } = found);
+    // A torn line was never acknowledged: it stays, and plans are refused until a person has looked.
+    return { file, known, before: isTorn ? '\n' : '' };
+  };
+  const describeFailure = (cause: unknown) => {
+    const said = cause instanceof Error ? cause.message : String(cause);
+    return new InternalError('write-failed', `Cannot write opt-outs to ${path}: ${said}`, cause);
+  };
+  const options = { files, openFile, describeFailure, ...(onFailure === undefined ? {} : { onFailure }) };
+  const file = await AppendedFile.open(path, options);
+  return {
+    /**
+     * Resolves once the line is durable, now or since earlier; rejects when it cannot be written. A message by which a person opts in
+     * counts for nothing where they opted out after it: it may be delivered late.
+     */
+    add: async (optOut: OptOut): Promise<'written' | 'duplicate' | 'late'> => {
+      const { by, what } = optOut;
+      const person = personOf(Number(optOut.number));
+      const lastOut = outAt.get(person) ?? '';
+      if (what === 'in' && isOfEvent(by) && lastOut > optOut.at) return 'late';
+      // A person's word counts now, also where the clock that the last line goes by was ahead.
+      const at = what === 'in' && lastOut > optOut.at ? lastOut : optOut.at;
+      const bytes = Buffer.from(encodeOptOut({ ...optOut, at }));
+      const outcome = await file.add({ id: isOfEvent(by) ? by : undefined, bytes });
+      if (outcome === 'written' && what === 'out') outAt.set(person, at);
+      return outcome;
+    },
+    close: async () => {
+      await file.close(new InternalError('write-failed', 'Cannot write an opt-out: the file is closed'));
+    },
+  };
 }
 
 /** How `by` begins where a message decided; its id follows, which has no character that a cell may not have. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { personOf } from '../domain/person.js';
 import type { StatedTime } from '../domain/stated-time.js';
 import type { Job } from '../job/job.js';
 import { listHeld } from '../kinds/schedule.js';
+import { personOf } from '../normalize/number/number-set.js';
 import { PLAN_FILE, type Plan, type PlannedStep, readPlan } from '../plan/format/plan-file.js';
 import { readRequests } from '../plan/format/planned-files.js';
 import { explainReason } from '../report/account.js';

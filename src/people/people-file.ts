@@ -1,9 +1,8 @@
 import { createCipheriv, createDecipheriv, createHmac, type DecipherGCM, randomBytes } from 'node:crypto';
 import { closing } from '../domain/closing.js';
 import { InternalError } from '../domain/errors.js';
-import { personOf } from '../domain/person.js';
 import type { SeenText } from '../kinds/sms/sms-texts.js';
-import { hashKey, NumberSet } from '../normalize/number/number-set.js';
+import { hashKey, NumberSet, personOf } from '../normalize/number/number-set.js';
 import type { Files, ReadFile } from '../storage/files.js';
 
 /**

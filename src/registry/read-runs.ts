@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { sumOf } from '../domain/count-of.js';
 import { InternalError, quoteWord, UserError } from '../domain/errors.js';
-import { OPT_OUT_HEADER } from '../domain/person.js';
+import { OPT_OUT_HEADER } from '../domain/opt-out-line.js';
 import { isRowStep, type Job } from '../job/job.js';
 import type { RunStatus } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';

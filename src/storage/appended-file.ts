@@ -1,48 +1,102 @@
 import { hash } from 'node:crypto';
 import type { AppendFile, FileFacts, Files } from './files.js';
+import { GroupCommit, type GroupWriter } from './group-commit.js';
 
 /** How often a file is opened again: a person who saves a list replaces it once. */
 const TRIES = 3;
 
+interface OpenedFile {
+  readonly file: AppendFile;
+  /** Ids of the lines in it. */
+  readonly known: KeySet;
+  /** What comes before the next line: a line break ends one that is torn. */
+  readonly before?: string;
+}
+
+interface AppendedLine {
+  /** A line is appended once for each id; undefined: as often as it comes. */
+  readonly id: string | undefined;
+  readonly bytes: Uint8Array;
+}
+
+interface AppendOptions extends Pick<GroupWriter<AppendedLine>, 'describeFailure' | 'onFailure'> {
+  readonly files: Pick<Files, 'stat'>;
+  /** Begins the file if there is none, refuses what must not be appended to, and reads what it has. */
+  readonly openFile: () => Promise<OpenedFile>;
+  /** Asked before each write; throws where another process may have the file. */
+  readonly assertHeld?: () => Promise<void>;
+}
+
 /**
- * Appends to the file that a path names, for as long as a process runs. An editor, rsync or a restore puts another file in its place, or
- * somebody removes it: what is appended then to the one that is open would be in no file. So the path is looked at behind each
- * sync, and where it names another file, or one that was cut, that is opened, and appended to as well.
+ * Appends lines, each id once, to the file that a path names, for as long as a process runs. An editor, rsync or a restore puts another file
+ * in its place, or somebody removes it: what is appended then to the one that is open would be in no file. So the path is looked at
+ * behind each sync, and where it names another file, or one that was cut, that is opened, and appended to as well.
  */
-export class PathAppender {
+export class AppendedFile {
   readonly #path: string;
-  readonly #files: Pick<Files, 'stat'>;
-  readonly #openFile: () => Promise<AppendFile>;
-  #file: AppendFile | undefined;
+  readonly #options: AppendOptions;
+  readonly #commit: GroupCommit<AppendedLine>;
+  /** Lines that are not durable yet, by their ids. */
+  readonly #underWay = new Map<string, Promise<void>>();
+  #opened: OpenedFile;
 
-  /** `openFile` begins the file if there is none, refuses what must not be appended to, and reads what it has. */
-  constructor(path: string, { files, openFile }: { files: Pick<Files, 'stat'>; openFile: () => Promise<AppendFile> }) {
+  static async open(path: string, options: AppendOptions): Promise<AppendedFile> {
+    return new AppendedFile(path, options, await options.openFile());
+  }
+
+  private constructor(path: string, options: AppendOptions, opened: OpenedFile) {
     this.#path = path;
-    this.#files = files;
-    this.#openFile = openFile;
+    this.#options = options;
+    this.#opened = opened;
+    this.#commit = new GroupCommit({ ...options, write: (lines) => this.#write(lines) });
   }
 
-  async open(): Promise<void> {
-    const file = await this.#openFile();
-    await this.#file?.close();
-    this.#file = file;
+  /** Resolves once the line is durable, now or since earlier, in the file that the path then names; rejects when it cannot be written. */
+  async add(line: AppendedLine): Promise<'written' | 'duplicate'> {
+    const { id } = line;
+    const writing = id === undefined ? undefined : this.#underWay.get(id);
+    if (writing !== undefined || this.#isKnown(line)) {
+      await writing;
+      return 'duplicate';
+    }
+    const appending = this.#commit.add(line);
+    if (id !== undefined) this.#underWay.set(id, appending);
+    try {
+      await appending;
+      if (id !== undefined) this.#opened.known.add(id);
+    } finally {
+      if (id !== undefined) this.#underWay.delete(id);
+    }
+    return 'written';
   }
 
-  /** Resolves once it is durable in the file that the path then names; `encode` is asked anew for each file. */
-  async append(encode: () => Uint8Array): Promise<void> {
+  #isKnown({ id }: AppendedLine): boolean {
+    return id !== undefined && this.#opened.known.has(id);
+  }
+
+  async #write(lines: readonly AppendedLine[]): Promise<void> {
+    const { files, openFile, assertHeld } = this.#options;
+    await assertHeld?.();
     for (let left = TRIES; ; left -= 1) {
-      const file = this.#file;
-      if (file === undefined) throw new Error('it is not open');
-      await file.append(encode());
+      const { file, known, before = '' } = this.#opened;
+      // Each file lacks others.
+      const lacking = lines.flatMap((line) => (this.#isKnown(line) ? [] : [line.bytes]));
+      await file.append(Buffer.concat([Buffer.from(before), ...lacking]));
       await file.sync();
-      if (isAt(await this.#files.stat(this.#path), file)) return;
+      this.#opened = { file, known };
+      if (isAt(await files.stat(this.#path), file)) return;
       if (left <= 1) throw new Error('another file is put in its place again and again');
-      await this.open();
+      this.#opened = await openFile();
+      await file.close();
     }
   }
 
-  async close(): Promise<void> {
-    await this.#file?.close();
+  /** Waits for pending lines; what comes later is refused by `closed`. Resolves with what ended the writing before, if anything did. */
+  async close(closed: Error): Promise<Error | undefined> {
+    await this.#commit.end(closed);
+    await this.#opened.file.close();
+    const { failure } = this.#commit;
+    return failure === closed ? undefined : failure;
   }
 }
 

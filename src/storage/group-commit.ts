@@ -1,4 +1,4 @@
-interface GroupWriter<Item> {
+export interface GroupWriter<Item> {
   /** Writes a group, in order, and makes it durable. */
   readonly write: (group: readonly Item[]) => Promise<void>;
   /** The error for a failed write, for all pending and later calls. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeFailure } from '../../src/command/failure.js';
 import { UserError } from '../../src/domain/errors.js';
-import { OPT_OUT_HEADER } from '../../src/domain/person.js';
+import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { until } from '../e2e/command.js';

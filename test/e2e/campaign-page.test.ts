@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { OPT_OUT_HEADER } from '../../src/domain/person.js';
+import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
 import { aContactsStep, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
 import { readOutput, rejectionsOf } from './account.js';

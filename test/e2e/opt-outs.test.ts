@@ -1,6 +1,6 @@
 import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { OPT_OUT_HEADER } from '../../src/domain/person.js';
+import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
 import { anSmsStep, aStepForTomorrow, numberOf, numbersOf, people } from './a-job.js';
 import { aJobFor, type aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { OPT_OUT_HEADER } from '../../src/domain/person.js';
-import { createWordReader, OPT_OUT_WORDS, OptOutFile, takeOptOuts } from '../../src/listen/opt-outs.js';
+import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
+import { createWordReader, OPT_OUT_WORDS, openOptOutFile, takeOptOuts } from '../../src/listen/opt-outs.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 import { aListener } from './a-listener.js';
@@ -186,14 +186,14 @@ test.each(['list.xlsx', 'list.ndjson', 'list.csv.gz'])(
   async (name) => {
     const { files } = aMemoryDisk();
     const path = `/lists/${name}`;
-    await expect(OptOutFile.open(path, { files })).rejects.toThrow('expected a CSV that begins with number,');
+    await expect(openOptOutFile(path, { files })).rejects.toThrow('expected a CSV that begins with number,');
     expect(await files.stat(path)).toBeUndefined();
   },
 );
 
 test('each decision of a person is a line, also where the same one decided before', async () => {
   const { files, readText } = aMemoryDisk();
-  const list = await OptOutFile.open(LIST, { files });
+  const list = await openOptOutFile(LIST, { files });
   for (const number of ['+6591234567', '+6591234568'])
     await list.add({ number, what: 'out', at: new Date(T0).toISOString(), by: 'Ann', word: '' });
   await list.close();
@@ -202,7 +202,7 @@ test('each decision of a person is a line, also where the same one decided befor
 
 test('a list that is empty, as the process that made it died, is begun', async () => {
   const { files, readText } = aMemoryDisk({ [LIST]: '' });
-  const list = await OptOutFile.open(LIST, { files });
+  const list = await openOptOutFile(LIST, { files });
   expect(readText(LIST)).toBe(OPT_OUT_HEADER);
   await list.close();
 });

@@ -11,9 +11,9 @@ export const LISTEN_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an event that comes twice at once is written twice',
-    file: 'src/listen/event-file.ts',
-    find: 'if (writing !== undefined || known.has(id))',
-    replace: 'if (known.has(id))',
+    file: 'src/storage/appended-file.ts',
+    find: 'if (writing !== undefined || this.#isKnown(line))',
+    replace: 'if (this.#isKnown(line))',
     tests: ['test/listen/durability.test.ts'],
   },
   {

@@ -1,7 +1,7 @@
-import { OPT_OUT_COLUMNS, type OptOut } from '../../src/domain/person.js';
+import { OPT_OUT_COLUMNS, type OptOut } from '../../src/domain/opt-out-line.js';
 import type { Window } from '../../src/hours/window.js';
 import { isRowStep, type Job } from '../../src/job/job.js';
-import { OptOutFile } from '../../src/listen/opt-outs.js';
+import { type OptOutFile, openOptOutFile } from '../../src/listen/opt-outs.js';
 import type { Row } from '../world/judge.js';
 import type { Process } from '../world/process.js';
 import type { Done } from '../world/service.js';
@@ -106,7 +106,7 @@ export class PeopleWatch {
       return new Promise(() => {});
     };
     const files = createSimFiles(world.disk, perform, { pid: 1, nowMs });
-    return OptOutFile.open(OPT_OUTS, { files });
+    return openOptOutFile(OPT_OUTS, { files });
   }
 
   /** What stands in the list holds, acknowledged or not. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closing } from '../../domain/closing.js';
 import { remember } from '../../domain/is-object.js';
-import { decodeOptOut, noteOptOut, OPT_OUT_HEADER } from '../../domain/person.js';
+import { decodeOptOut, OPT_OUT_HEADER } from '../../domain/opt-out-line.js';
 import type { NotSent } from '../../domain/row.js';
 import type { InputFile } from '../../input/inputs.js';
 import { type Input, isRowStep, type Job, type SuppressionLists } from '../../job/job.js';
@@ -12,7 +12,7 @@ import type { Plan } from '../format/plan-file.js';
 import { digestFile, type PlanDeps, STANDARD_INPUT } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
 import { keyOfLists, listSuppression } from './list-suppression.js';
-import { readListed } from './suppression.js';
+import { noteOptOut, readListed } from './suppression.js';
 import { listNumbers } from './suppression-columns.js';
 
 /** A list of a step, by file. */

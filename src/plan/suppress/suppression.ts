@@ -1,6 +1,6 @@
 import { countOf, format } from '../../domain/count-of.js';
 import type { Problem } from '../../domain/errors.js';
-import { isOptOutList, noteOptOut, OPT_OUT_COLUMNS } from '../../domain/person.js';
+import { isOptOutList, OPT_OUT_COLUMNS, type OptOut } from '../../domain/opt-out-line.js';
 import type { Skip } from '../../domain/row.js';
 import { NUMBER_CODES } from '../../domain/row-codes.js';
 import type { InputFile } from '../../input/inputs.js';
@@ -9,7 +9,7 @@ import type { Input, SuppressionLists } from '../../job/job.js';
 import { explainMissingColumn, findColumn } from '../../normalize/columns.js';
 import { maskCell } from '../../normalize/mask.js';
 import { normalizeNumber } from '../../normalize/number/number.js';
-import { NumberSet } from '../../normalize/number/number-set.js';
+import { NumberSet, personOf } from '../../normalize/number/number-set.js';
 import type { SuppressionInput } from '../format/plan-file.js';
 import type { DigestedInput, PlanDeps } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
@@ -241,6 +241,18 @@ function readOptOut([written = '', said = '', at = '']: readonly string[]) {
   if (what === 'in' && Number.isNaN(Date.parse(at.trim())))
     return 'column "at" of a row that says in holds no time, expected when it was';
   return { number: number.e164, what, at: at.trim() } as const;
+}
+
+/** Applies a line to those who opted out (`personOf`) and when, in ms; the line stands behind all that were applied before. */
+export function noteOptOut(
+  outAt: Map<number, number>,
+  { number: written, what, at }: Pick<OptOut, 'number' | 'what' | 'at'>,
+): void {
+  const person = personOf(Number(written));
+  const atMs = Date.parse(at);
+  const lastMs = outAt.get(person) ?? Number.NEGATIVE_INFINITY;
+  if (what === 'out') outAt.set(person, atMs > lastMs ? atMs : lastMs);
+  else if (atMs >= lastMs) outAt.delete(person);
 }
 
 /** Faults that the header alone shows: no header, or a column that the job names is not in it. */

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { OPT_OUT_HEADER } from '../../../src/domain/person.js';
+import { OPT_OUT_HEADER } from '../../../src/domain/opt-out-line.js';
 import { listInputs } from '../../../src/input/inputs.js';
 import { readRecords } from '../../../src/input/read-records.js';
 import { digestContent, digestInput } from '../../../src/input/text/byte-source.js';

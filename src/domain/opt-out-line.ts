@@ -1,20 +1,4 @@
 /**
- * Takes the E.164 digits of a line and returns digits that are the same for both of its forms, since one person has it. In Argentina and
- * Mexico a line has a form for calls and an older one for mobiles, and both reach it.
- */
-export function personOf(digits: number): number {
-  if (digits >= ARGENTINA && digits < ARGENTINA + TEN_DIGITS) return digits + ARGENTINE_MOBILE - ARGENTINA;
-  if (digits >= MEXICO && digits < MEXICO + TEN_DIGITS) return digits + MEXICAN_MOBILE - MEXICO;
-  return digits;
-}
-
-const TEN_DIGITS = 1e10;
-const ARGENTINA = 54 * TEN_DIGITS;
-const ARGENTINE_MOBILE = 549 * TEN_DIGITS;
-const MEXICO = 52 * TEN_DIGITS;
-const MEXICAN_MOBILE = 521 * TEN_DIGITS;
-
-/**
  * A list of opt-outs that Volley writes: CSV in UTF-8 under this header, appended only. A number is in again only by a line behind all that say out, and as late.
  *
  *     number,what,at,by,word
@@ -61,16 +45,4 @@ export function decodeOptOut(line: string): OptOut | undefined {
   const [number = '', what, at = '', by = '', word, ...others] = line.split(',');
   const isWhole = word !== undefined && others.length === 0 && /^\+[1-9]\d{6,14}$/.test(number) && !line.includes('"');
   return isWhole && (what === 'out' || what === 'in') ? { number, what, at, by, word } : undefined;
-}
-
-/** Applies a line to those who opted out (`personOf`) and when, in ms; the line stands behind all that were applied before. */
-export function noteOptOut(
-  outAt: Map<number, number>,
-  { number: written, what, at }: Pick<OptOut, 'number' | 'what' | 'at'>,
-): void {
-  const person = personOf(Number(written));
-  const atMs = Date.parse(at);
-  const lastMs = outAt.get(person) ?? Number.NEGATIVE_INFINITY;
-  if (what === 'out') outAt.set(person, atMs > lastMs ? atMs : lastMs);
-  else if (atMs >= lastMs) outAt.delete(person);
 }
