@@ -1,10 +1,10 @@
 import { closing } from '../domain/closing.js';
 import type { JournalEntry, RequestKey } from '../journal/entry-format.js';
 import { halvesOf, keyOf, type OpenRequest } from '../journal/replay.js';
+import { StepNotices } from '../run/run-events.js';
 import { provisionStep } from '../run/send/provision-step.js';
 import { costOf, RequestReader } from '../run/send/request-reader.js';
 import type { StepContext } from '../run/send/send-context.js';
-import { StepNotices } from '../run/step-notices.js';
 import { StepTally } from '../run/step-runner.js';
 import type { StopReason } from '../run/stop.js';
 import { Rate } from '../throttle/rate.js';

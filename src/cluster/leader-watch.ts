@@ -1,10 +1,10 @@
 import type { OpenRequest } from '../journal/replay.js';
 import type { Clock } from '../ports/clock.js';
+import { StepNotices } from '../run/run-events.js';
 import type { PartToSend, RequestReader } from '../run/send/request-reader.js';
 import type { StepContext } from '../run/send/send-context.js';
 import { isUnknown } from '../run/send/send-part.js';
 import { judgeWithheld, withhold } from '../run/send/withhold.js';
-import { StepNotices } from '../run/step-notices.js';
 import { UNREAD } from '../service/decide-answer.js';
 import type { EndedAttempt, RunNews } from './store.js';
 

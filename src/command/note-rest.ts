@@ -2,7 +2,7 @@ import { countOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import { formatTime } from '../domain/stated-time.js';
 import { isRowStep, type Job, type Step } from '../job/job.js';
-import { fixDates, listChangedKeys, matchSteps } from '../job/resolve-job.js';
+import { fixDates, listChangedKeys, matchSteps } from '../job/planned-job.js';
 import { totalOf } from '../plan/format/plan-file.js';
 import type { LeftOut, RestStep } from '../plan/inputs/select-inputs.js';
 import { countHeld } from '../plan/tally.js';

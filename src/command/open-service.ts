@@ -4,7 +4,7 @@ import { UserError } from '../domain/errors.js';
 import { trimEndOf } from '../domain/text.js';
 import type { AreaCredentials, Job, JobService, SecretSource } from '../job/job.js';
 import { areasOf } from '../kinds/kinds.js';
-import { watchTransport } from '../run/run-deps.js';
+import { watchTransport } from '../run/run-events.js';
 import { createAuthorize, listSecrets, type ServiceSecrets, scrubAnswers } from '../service/service-secrets.js';
 import { type Files, nodeFiles } from '../storage/files.js';
 import type { Context } from './context.js';

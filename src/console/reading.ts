@@ -10,7 +10,7 @@ import { formatTime } from '../domain/stated-time.js';
 import { describeOpening, type Opening, OpeningHours, zonesOf } from '../hours/window.js';
 import { isRowStep, type Job, type Step } from '../job/job.js';
 import { loadJob } from '../job/load.js';
-import { fixDates, listChangedKeys } from '../job/resolve-job.js';
+import { fixDates, listChangedKeys } from '../job/planned-job.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { listHeld } from '../kinds/schedule.js';

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { WorkEvent } from '../cluster/work-on-run.js';
-import type { Answered } from '../run/run-deps.js';
+import type { Answered } from '../run/run-events.js';
 import type { Answer } from '../service/answer.js';
 import type { Lane } from '../throttle/lane.js';
 

@@ -1,6 +1,6 @@
 import { remember } from '../domain/is-object.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
-import { matchSteps } from '../job/resolve-job.js';
+import { matchSteps } from '../job/planned-job.js';
 import { atAnyTime, atOccurrence, type RowId, readRowId } from '../kinds/ids.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import { digestOfRows, type Plan, type PlannedInput, type PlannedStep } from '../plan/format/plan-file.js';

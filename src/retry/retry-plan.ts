@@ -6,7 +6,7 @@ import { isLeftOutCode, isWithheld } from '../domain/row-codes.js';
 import { bindWhere } from '../filter/bind-where.js';
 import { numbersOf } from '../filter/compile-test.js';
 import { isRowStep, type Job } from '../job/job.js';
-import { dropSample } from '../job/resolve-job.js';
+import { dropSample } from '../job/planned-job.js';
 import type { RowRange } from '../journal/entry-format.js';
 import { addRow, RowRanges, type RowStatusView } from '../journal/row-status/row-status-view.js';
 import { formatRowId, planIdInstead, planIdOf } from '../kinds/ids.js';

@@ -12,9 +12,9 @@ import { sumHeld } from '../plan/tally.js';
 import { exitCodeOf } from '../report/exit-code.js';
 import { balanceOfRun } from '../report/run-rows.js';
 import { LaneStopped } from '../throttle/gate.js';
+import { StepNotices } from './run-events.js';
 import { callOnLane, isTurnedAway } from './send/call-on-lane.js';
 import type { OfRun } from './send/send-context.js';
-import { StepNotices } from './step-notices.js';
 import type { StopReason } from './stop.js';
 
 interface ActionTurn extends OfRun {

@@ -15,13 +15,13 @@ import { isLockLost, type Lock } from '../storage/lock.js';
 import { applyAction } from './apply-action.js';
 import { hasWork } from './resume.js';
 import type { Journal, RunDeps } from './run-deps.js';
+import { StepNotices } from './run-events.js';
 import { awaitWorkers, isOver, SendingHours, stopAfter, tooLate } from './run-times.js';
 import { provisionStep } from './send/provision-step.js';
 import { type PartToSend, RequestReader } from './send/request-reader.js';
 import { AreaUse, type StepContext } from './send/send-context.js';
 import { passStage, SendingStages, type StagePass } from './send/sending-stages.js';
 import { giveUpAll, listUnsent } from './send/withhold.js';
-import { StepNotices } from './step-notices.js';
 import { StepRunner } from './step-runner.js';
 import type { StopSwitch } from './stop.js';
 

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import { isRowStep, type Job } from '../job/job.js';
-import { matchSteps } from '../job/resolve-job.js';
+import { matchSteps } from '../job/planned-job.js';
 import { PLAN_FILE } from '../plan/format/plan-file.js';
 import type { Log } from '../ports/log.js';
 import { type PastRun, readHistory } from '../registry/read-runs.js';

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { type Problem, quoteWord, UserError } from '../domain/errors.js';
 import type { Job, Step } from '../job/job.js';
-import { matchSteps } from '../job/resolve-job.js';
+import { matchSteps } from '../job/planned-job.js';
 import type { RunState } from '../journal/replay.js';
 import { areasOf } from '../kinds/kinds.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';

@@ -5,6 +5,7 @@ import type { RowCounts } from '../journal/entry-format.js';
 import { halvesOf } from '../journal/replay.js';
 import { explainStop, retryAfterOf, UNREAD, type Why, wasTurnedAway } from '../service/decide-answer.js';
 import type { Lane } from '../throttle/lane.js';
+import { StepNotices } from './run-events.js';
 import { isOver, sleepUntil, stopAfter, tooLate } from './run-times.js';
 import { Breaker, Caution, type Clearance, findFailing } from './send/caution.js';
 import { PartQueue } from './send/part-queue.js';
@@ -12,7 +13,6 @@ import { costOf, type PartSource, type PartToSend } from './send/request-reader.
 import { findClosed, type SendContext } from './send/send-context.js';
 import { type Attempt, isUnknown, sendPart } from './send/send-part.js';
 import { giveUpAll, withhold } from './send/withhold.js';
-import { StepNotices } from './step-notices.js';
 
 /** Sends the parts of a step, until none is left or the run is to stop. */
 export class StepRunner {

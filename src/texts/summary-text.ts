@@ -12,17 +12,27 @@ import {
   showPath,
 } from '../command/screen.js';
 import { sandboxLedgerOf } from '../command/with-job.js';
-import { countOf, format, listSaid, sumOf } from '../domain/count-of.js';
+import { addCounts, countOf, format, listSaid, sumOf } from '../domain/count-of.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
 import { wrapText } from '../domain/text.js';
 import { formatAhead } from '../kinds/schedule.js';
+import { type Plan, totalOf } from '../plan/format/plan-file.js';
+import { countHeld } from '../plan/tally.js';
+import type { LogFields } from '../ports/log.js';
 import { formatBilled } from '../prices/billed-tally.js';
 import { formatMoney } from '../prices/decimal.js';
 import type { WaitingRun } from '../registry/waiting-messages.js';
 import { describeSkips, explainRows, listNotSent, listRemarks } from '../report/account.js';
 import { OUTPUTS } from '../report/outputs.js';
 import { describeEarlyEnd, wordsOfStop } from '../report/stop-words.js';
-import { countNotSent, describeRejected, type OpenDoubt, type StepSummary, type Summary } from '../report/summary.js';
+import {
+  countNotSent,
+  describeRejected,
+  type OpenDoubt,
+  type RunInDoubt,
+  type StepSummary,
+  type Summary,
+} from '../report/summary.js';
 import { type NextStepView, nextStep } from './next-step.js';
 import { formatFunnel, formatLists, formatReasons } from './row-texts.js';
 import { formatBalances, OUTPUT_STYLES } from './table.js';
@@ -212,4 +222,55 @@ export function formatOpenDoubt(
     more > 0 && `  and ${countOf(more, 'more run')}`,
   );
   return `${lines.map(escapeText).join('\n')}\n`;
+}
+
+/** Codes that are named; all of them stand in the summary. */
+const MOST_CODES = 3;
+
+/** Why a run ended so, in one line for the log: what stopped it, or which rows were not accepted. */
+export function explainEnd(summary: Summary): string {
+  const { state, stop, steps } = summary;
+  if (stop !== null) return `${state} (${stop.reason}): ${stop.detail}`;
+  const rejected = describeRejected(summary);
+  const held = countHeld(summary);
+  const say = (count: number, what: string) => count > 0 && `${countOf(count, 'row')} ${what}`;
+  const parts = listSaid(
+    rejected && `${rejected}${listCodes(steps)}`,
+    ...listNotSent(summary),
+    say(held.had, 'held, as the number had the text already'),
+    say(held.noZone, 'held, as no time zone is known'),
+    say(sumOf(steps.map(({ skips }) => skips.retried ?? 0)), 'claimed by another plan'),
+    ...steps.map(({ number, kind, action }) => {
+      return action !== null && action.status !== 'accepted' && `step ${number} (${kind}) ${describeAction(action)}`;
+    }),
+  );
+  return parts.length === 0 ? `${state}: every row accepted` : `${state}; ${parts.join('; ')}`;
+}
+
+/** What earlier runs left in doubt; empty where nothing is. */
+export function explainDoubt(runs: readonly RunInDoubt[]): string {
+  if (runs.length === 0) return '';
+  const rows = sumOf(runs.map(({ inDoubt }) => inDoubt ?? 0));
+  const unread = runs.some(({ inDoubt }) => inDoubt === null) ? ', and a run that cannot be read' : '';
+  return `${countOf(rows, 'row')} of other runs still in doubt (${runs.map(({ run }) => run).join(', ')})${unread}`;
+}
+
+/** The figures of a run, for its line at the end. */
+export function listFigures({ plan, state, balance }: Summary): LogFields {
+  return { run: plan, state, ...balance };
+}
+
+/** What a plan holds, for the line at the end. */
+export function explainPlan(plan: Plan): { reason: string; fields: LogFields } {
+  const figures = ['read', 'planned', 'rejected', 'skipped'] as const;
+  const counts = Object.fromEntries(figures.map((figure) => [figure, totalOf(plan, figure)]));
+  const requests = countOf(totalOf(plan, 'requests'), 'request');
+  const reason = `planned ${countOf(totalOf(plan, 'planned'), 'row')} in ${requests}, nothing was sent`;
+  return { reason, fields: { run: plan.id, state: 'planned', ...counts } };
+}
+
+function listCodes(steps: Summary['steps']): string {
+  const counts = Object.entries(addCounts(steps.map(({ rejections }) => rejections)));
+  const listed = counts.sort((one, other) => other[1] - one[1]).slice(0, MOST_CODES);
+  return listed.length === 0 ? '' : ` (${listed.map(([code, count]) => `${code} ${count}`).join(', ')})`;
 }

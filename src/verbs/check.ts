@@ -11,7 +11,7 @@ import { isObject } from '../domain/is-object.js';
 import { ENDPOINTS, type EndpointFacts } from '../domain/service-facts.js';
 import { type Input, isRowStep, type Job, type RowStep, type Step } from '../job/job.js';
 import { loadJob } from '../job/load.js';
-import { fixDates } from '../job/resolve-job.js';
+import { fixDates } from '../job/planned-job.js';
 import { areasOf, kindOf } from '../kinds/kinds.js';
 import { readHookAddress } from '../observe/hook.js';
 import { checkInputHead, type InputHead } from '../plan/check-head.js';
@@ -31,7 +31,7 @@ import { readMessages } from '../service/areas/chat.js';
 import { readSession } from '../service/areas/verification.js';
 import { type CallService, defineEndpoint } from '../service/endpoint.js';
 import type { Files } from '../storage/files.js';
-import { describeReadings, type FileReading } from '../texts/explain-end.js';
+import { describeReadings, type FileReading } from '../texts/file-notices.js';
 import { defineVerb, json, theJob, yes } from './verb.js';
 
 interface Findings {

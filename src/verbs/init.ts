@@ -20,7 +20,7 @@ import { isOpenMark } from '../input/inputs.js';
 import { adviseOnTitle, readHeads } from '../input/read-records.js';
 import type { Job } from '../job/job.js';
 import { parseJob } from '../job/load.js';
-import { fixDates } from '../job/resolve-job.js';
+import { fixDates } from '../job/planned-job.js';
 import { findEncodingName } from '../job/schema/values.js';
 import { suggestName } from '../job/schema/written-job.js';
 import type { Preview } from '../kinds/step-kind.js';

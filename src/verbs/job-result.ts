@@ -12,10 +12,10 @@ import { readRegistry } from '../registry/open-registry.js';
 import { EXIT, worstExitCode } from '../report/exit-code.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
 import { findLacking } from '../run/checks-before.js';
-import { explainDoubt, explainEnd, formatIdle, listFigures } from '../texts/explain-end.js';
+import { formatIdle } from '../texts/file-notices.js';
 import type { NextStepView } from '../texts/next-step.js';
 import { nextOfPlan } from '../texts/plan-text.js';
-import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
+import { explainDoubt, explainEnd, formatOpenDoubt, formatSummary, listFigures } from '../texts/summary-text.js';
 
 /** What `run`, `apply` and `plan` say of a job: the runs that they finished or applied, in this order; none where nothing was new. */
 export interface Done {

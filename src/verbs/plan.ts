@@ -6,8 +6,8 @@ import type { Plan } from '../plan/format/plan-file.js';
 import { checkGuards } from '../plan/guards.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import { EXIT } from '../report/exit-code.js';
-import { explainPlan } from '../texts/explain-end.js';
 import { formatPlan, summarizePlan } from '../texts/plan-text.js';
+import { explainPlan } from '../texts/summary-text.js';
 import { describeDone } from './job-result.js';
 import { adopt, again, defineVerb, json, theJob } from './verb.js';
 

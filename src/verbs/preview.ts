@@ -5,7 +5,7 @@ import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
-import { fixDates } from '../job/resolve-job.js';
+import { fixDates } from '../job/planned-job.js';
 import { normalizeNumber } from '../normalize/number/number.js';
 import type { AcceptedNumber } from '../normalize/number/number-library.js';
 import type { ChosenRows } from '../preview/choose-rows.js';

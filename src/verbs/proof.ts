@@ -13,7 +13,7 @@ import { countOf } from '../domain/count-of.js';
 import { PROOF_FILE } from '../proof/prove-run.js';
 import { keepSalt, type MadeProof, PROOF_PAGE, SALT_FILE, VERIFIER, writeProof } from '../proof/write-proof.js';
 import { writeRunReport } from '../registry/write-run-report.js';
-import { explainEnd } from '../texts/explain-end.js';
+import { explainEnd } from '../texts/summary-text.js';
 import { defineVerb, json, namedRun, text } from './verb.js';
 
 const SALT_BYTES = 32;

@@ -14,8 +14,7 @@ import { EXIT } from '../report/exit-code.js';
 import { describeRun } from '../report/page/report-page.js';
 import { findSentAgain } from '../retry/claiming-plan.js';
 import { readLockOwner } from '../storage/lock.js';
-import { explainEnd, listFigures } from '../texts/explain-end.js';
-import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
+import { explainEnd, formatOpenDoubt, formatSummary, listFigures } from '../texts/summary-text.js';
 import { readNextOfPlan } from './job-result.js';
 import { defineVerb, json, namedRun } from './verb.js';
 

@@ -9,12 +9,12 @@ import { countOf, format, listSaid } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { isLeftOutCode, LEFT_OUT_CODES } from '../domain/row-codes.js';
 import { loadJob } from '../job/load.js';
-import { fixDates } from '../job/resolve-job.js';
+import { fixDates } from '../job/planned-job.js';
 import type { RetryOf } from '../plan/format/plan-file.js';
 import { type RetryEnd, retryRun } from '../retry/retry-run.js';
 import { assertSameJob } from '../run/resume.js';
-import { explainPlan } from '../texts/explain-end.js';
 import { formatPlan, listCounts, summarizePlan } from '../texts/plan-text.js';
+import { explainPlan } from '../texts/summary-text.js';
 import { adopt, defineVerb, json, namedRun, readAs, text } from './verb.js';
 
 /**

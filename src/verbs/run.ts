@@ -13,7 +13,7 @@ import { quoteWord, UserError } from '../domain/errors.js';
 import { formatTime } from '../domain/stated-time.js';
 import type { Job, RampStage } from '../job/job.js';
 import { loadJob } from '../job/load.js';
-import { listChangedKeys, parseFirst, sampleFirst } from '../job/resolve-job.js';
+import { listChangedKeys, parseFirst, sampleFirst } from '../job/planned-job.js';
 import { readRunState } from '../journal/state-reader.js';
 import { areasOf } from '../kinds/kinds.js';
 import { watchCommand } from '../observe/watch-command.js';
@@ -29,7 +29,7 @@ import { assertNotRefused, assertReleased } from '../run/checks-before.js';
 import { hasWork, joinSettings } from '../run/resume.js';
 import { assertDue } from '../run/run-times.js';
 import type { Files } from '../storage/files.js';
-import { explainEnd, listFigures } from '../texts/explain-end.js';
+import { explainEnd, listFigures } from '../texts/summary-text.js';
 import { type Done, describeDone, describeFailed, type Failed } from './job-result.js';
 import { again, defineVerb, readAs, sending, theJob } from './verb.js';
 

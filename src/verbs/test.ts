@@ -21,8 +21,7 @@ import {
 import type { ChosenRows } from '../preview/choose-rows.js';
 import type { PreviewedStep } from '../preview/previewed-plan.js';
 import { readHistory } from '../registry/read-runs.js';
-import { explainEnd, listFigures } from '../texts/explain-end.js';
-import { formatSummary } from '../texts/summary-text.js';
+import { explainEnd, formatSummary, listFigures } from '../texts/summary-text.js';
 import { readNextOfPlan } from './job-result.js';
 import { openShown, readNumber, readShownRows, type Shown } from './preview.js';
 import { adopt, argument, defineVerb, json, rowChoice, texts, whole } from './verb.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isRowStep } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
-import { fixDates } from '../../src/job/resolve-job.js';
+import { fixDates } from '../../src/job/planned-job.js';
 import { DAYS_AGO } from '../../src/job/schema/written-where.js';
 
 const JOB = (after: string) =>

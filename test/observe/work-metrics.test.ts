@@ -3,7 +3,7 @@ import { createContext } from '../../src/command/context.js';
 import { nodeEnv } from '../../src/command/env.js';
 import { WorkMetrics } from '../../src/observe/metrics.js';
 import { systemClock } from '../../src/ports/clock.js';
-import type { Answered } from '../../src/run/run-deps.js';
+import type { Answered } from '../../src/run/run-events.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { readMetrics } from './read-metrics.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UserError } from '../../src/domain/errors.js';
-import { listChangedKeys } from '../../src/job/resolve-job.js';
+import { listChangedKeys } from '../../src/job/planned-job.js';
 import { assertInputsUnchanged, assertSameJob, joinSettings } from '../../src/run/resume.js';
 import {
   aContactsStep,

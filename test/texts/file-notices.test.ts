@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listFileNotices, listLeftOut } from '../../src/texts/explain-end.js';
+import { listFileNotices, listLeftOut } from '../../src/texts/file-notices.js';
 import { aPlan } from '../plan/a-plan.js';
 
 const NOTICES = [

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { describeRunEnd } from '../../src/command/failure.js';
 import { PLAIN_SCREEN } from '../../src/command/screen.js';
 import { emptyBalance, type Summary } from '../../src/report/summary.js';
-import { explainEnd } from '../../src/texts/explain-end.js';
-import { formatSummary } from '../../src/texts/summary-text.js';
+import { explainEnd, formatSummary } from '../../src/texts/summary-text.js';
 import { aSummary } from './a-summary.js';
 
 const REAL = { isSandbox: false, nowMs: 0 };

@@ -3,7 +3,7 @@ import type { Limits } from '../../job/limits.js';
 import { createCaller } from '../../service/caller.js';
 import type { CallService, Endpoint } from '../../service/endpoint.js';
 import { isLockLost } from '../../storage/lock.js';
-import type { StepNotices } from '../step-notices.js';
+import type { StepNotices } from '../run-events.js';
 import type { OfRun } from './send-context.js';
 
 /**

@@ -7,8 +7,8 @@ import type { Plan, PlannedStep, RequestHead } from '../../plan/format/plan-file
 import type { Clock } from '../../ports/clock.js';
 import type { Held, Lock } from '../../storage/lock.js';
 import type { Journal, RunDeps, RunLaneOptions } from '../run-deps.js';
+import type { StepNotices } from '../run-events.js';
 import type { SendingHours } from '../run-times.js';
-import type { StepNotices } from '../step-notices.js';
 import type { StopSwitch } from '../stop.js';
 import type { Breaker } from './caution.js';
 import type { PartToSend } from './request-reader.js';
