@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainEnd } from '../../src/texts/explain-end.js';
+import { explainEnd } from '../../src/texts/summary-text.js';
 import { aPlan, type MadePlan } from '../plan/a-plan.js';
 import { aMixedRun, aStoppedRun, files, numbers, numbersOf, sentTo } from '../run/a-mixed-run.js';
 import { aRun, aScriptedService, cutJournal, entriesOf, journalOf, reportOf } from '../run/a-run.js';
