@@ -176,8 +176,10 @@ function formatProblems({ message, hint, problems = [] }: Judged): string {
     return first.hint === hint ? '' : formatHint(first.hint);
   }
   return problems
-    .map((problem) => {
-      const advice = problem.hint === undefined ? '' : `\n      ${escapeText(problem.hint)}`;
+    .map((problem, at) => {
+      // Said once for several in a row.
+      const isLast = problem.hint !== problems[at + 1]?.hint;
+      const advice = problem.hint === undefined || !isLast ? '' : `\n      ${escapeText(problem.hint)}`;
       return `  ${escapeText(problem.where)}: ${escapeText(problem.message)}${advice}\n`;
     })
     .join('');

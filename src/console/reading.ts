@@ -90,10 +90,13 @@ export async function findRun(campaign: CampaignFolder, context: Context, id = '
 }
 
 function listChanged(planned: Job, job: Job): string[] {
-  const whereOf = (step: Step | undefined) => (step !== undefined && isRowStep(step) ? step.input.where : undefined);
+  const readingOf = (step: Step | undefined) => (step !== undefined && isRowStep(step) ? step.input : undefined);
   return planned.steps.flatMap((step, at) => {
-    const isSame = isDeepStrictEqual(whereOf(step), whereOf(job.steps[at]));
-    return [...listChangedKeys(planned, at, job), ...(isSame ? [] : ['input.where'])].map(
+    const [then, now] = [readingOf(step), readingOf(job.steps[at])];
+    const read = (['where', 'country', 'countryColumn'] as const).filter(
+      (key) => !isDeepStrictEqual(then?.[key], now?.[key]),
+    );
+    return [...listChangedKeys(planned, at, job), ...read.map((key) => `input.${key}`)].map(
       (key) => `steps[${at}].${key}`,
     );
   });

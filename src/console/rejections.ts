@@ -6,6 +6,7 @@ import { readKept, remember } from '../domain/is-object.js';
 import type { Cell } from '../domain/row.js';
 import { listInputs } from '../input/inputs.js';
 import { readRecords } from '../input/read-records.js';
+import { findColumn } from '../normalize/columns.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { normalizeNumber } from '../normalize/number/number.js';
 import { JOURNAL_FILE, type Plan, type PlanAt } from '../plan/format/plan-file.js';
@@ -184,7 +185,7 @@ export function isFixed({ name, standing, put }: RejectedRow, fixes: Fixes): boo
 export function applyFixes(row: RejectedRow, { columns }: RejectionList, fixes: Fixes): (Cell | null)[] {
   const own = new Map(Object.entries(fixes.rows[row.name]?.cells ?? {}));
   const isPut = row.put !== undefined && fixes.put.includes(row.standing.code);
-  const at = isPut ? columns.indexOf(row.standing.field) : -1;
+  const at = isPut ? findColumn(columns, row.standing.field) : undefined;
   return columns.map((column, index) => own.get(column) ?? (index === at ? row.put : row.cells[index]));
 }
 
@@ -287,7 +288,8 @@ export function refuseCell(
   const at = `Line ${row.place[2]}, ${column}`;
   if (isConflict) return [conflictOf(at, `says: “${now}”`, field)];
   const [step] = plan.job.steps;
-  if (step?.kind !== 'sms' || column !== row.standing.field || step.destination !== column) return [];
+  if (step?.kind !== 'sms') return [];
+  if ([row.standing.field, step.destination].some((name) => findColumn([column], name) === undefined)) return [];
   // The country of a row may be in another of its cells: then the check says it.
   if (step.input.countryColumn !== undefined) return [];
   const number = normalizeNumber(text, step.input.country);
@@ -297,10 +299,9 @@ export function refuseCell(
 /** Indexes of the columns at fault; where the row as a whole is, all. */
 export function editableAt({ standing }: RejectedRow, columns: readonly string[]): number[] {
   const { field, reason } = standing;
-  const found = columns.flatMap((column, index) =>
-    column === field || (column !== '' && reason.includes(`) ${column}: `)) ? [index] : [],
-  );
-  return found.length > 0 ? found : [...columns.keys()].slice(0, MOST_CELLS);
+  const listed = [...reason.matchAll(/\(\d+\) (.+?): /g)].map(([, name = '']) => name);
+  const found = new Set([field, ...listed].flatMap((name) => findColumn(columns, name) ?? []));
+  return found.size > 0 ? [...found] : [...columns.keys()].slice(0, MOST_CELLS);
 }
 
 /** The name of a form's field: of a row by its place in the list, and a column. */

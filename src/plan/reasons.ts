@@ -1,5 +1,5 @@
 import type { Cell } from '../domain/row.js';
-import { foldName } from '../domain/text.js';
+import { findColumn } from '../normalize/columns.js';
 import { maskCell } from '../normalize/mask.js';
 
 /** Rows that were not accepted for the same reason, with the first of them as an example. Holds no personal data. */
@@ -71,8 +71,7 @@ export function describeExample(
   { file, path, line, row, columns, cells }: ExampleRow,
   { code, field }: { code: string; field: string },
 ): ReasonExample {
-  const exact = columns.indexOf(field);
-  const index = exact === -1 ? columns.findIndex((column) => foldName(column) === foldName(field)) : exact;
-  const cell = field === '' || index === -1 ? undefined : cells[index];
+  const index = findColumn(columns, field);
+  const cell = index === undefined ? undefined : cells[index];
   return { file, path, line, row, field, value: cell === undefined ? '' : maskCell(code, cell) };
 }

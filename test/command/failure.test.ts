@@ -15,13 +15,14 @@ import { maskThrown } from '../../src/library/program-host.js';
 import { aTerminal } from './a-terminal.js';
 
 describe('an error, as a person reads it', () => {
-  it('is the message, each problem with its place and advice, and what to do', () => {
+  it('is the message, each problem with its place and advice, once for several in a row, and what to do', () => {
     const problems = [
+      { where: 'a.csv:2', message: 'evil', hint: 'Fix it.' },
       { where: 'a.csv:3', message: 'bad', hint: 'Fix it.' },
       { where: 'b.csv', message: 'worse' },
     ];
     expect(formatError(new UserError('bad-input', 'Cannot plan', { problems, hint: 'Then run again.' }))).toBe(
-      'Cannot plan:\n  a.csv:3: bad\n      Fix it.\n  b.csv: worse\nThen run again.\n',
+      'Cannot plan:\n  a.csv:2: evil\n  a.csv:3: bad\n      Fix it.\n  b.csv: worse\nThen run again.\n',
     );
   });
 

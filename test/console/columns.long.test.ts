@@ -132,6 +132,20 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
     expectSaid(refused, 422, said);
   });
 
+  test('the page of the message says how many of the first rows lack what the text shows', async () => {
+    await console.aCampaign('some', 'name,mobile,first name\nAnna,+6591234501,A\n,+6591234502, \nCy,+6591234503,C\n');
+    const messageOf = async (message: string) => {
+      await console.save('/c/some/message', { sender: 'LADEN', message });
+      return textOf(await console.ask('/c/some/message')).replace(/In the terminal.*/, '');
+    };
+    const said = await messageOf('Hi {{ name }} {{ first_name }}');
+    expect(said).toContain(
+      "1 of the first 3 rows has nothing for {{ name }}. Such rows get no message, unless the text has other words for them: {{ name | default: 'there' }}",
+    );
+    expect(said).toContain('has nothing for {{ first_name }}.');
+    expect(await messageOf("Hi {{ name | default: 'there' }}")).not.toContain('nothing for');
+  });
+
   test('a fault of the text is said in the words of the page', async () => {
     const write = async (message: string) => console.save('/c/sale/message', { sender: 'LADEN', message });
     await write('Hello '.repeat(334));

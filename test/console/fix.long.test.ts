@@ -75,6 +75,23 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     expect(await shown(name)).toContain('Nothing is left to fix.');
   });
 
+  test('have their cell to correct, whatever its case in the text; or go as they are once the text has words for them', async () => {
+    await console.aCampaign('words', 'Name,mobile,City\nAnna,+6591234501,Bonn\n,+6591234502,Bonn\n');
+    await console.check('words');
+    await console.send('words', 1);
+    const fix = await console.ask('/c/words/fix');
+    expect(fix.text.match(/aria-label="Line.*?"/g)).toEqual(['aria-label="Line 3, Name"']);
+    expect(textOf(fix)).not.toContain('Check all');
+    const message = "Hi {{ name | default: 'there' }}";
+    await console.save('/c/words/message', { sender: 'LADEN', message });
+    expect(await shown('words')).toContain('these rows may do as they are. Check all 1 again');
+    const { plan = '' } = await console.fixFormOf('words');
+    expect((await console.post('/c/words/fix/check', { plan, all: '1' })).to).toBe('/c/words/check');
+    await console.send('words', 1);
+    expect(console.sent('words')).toEqual(['+6591234501', '+6591234502']);
+    expect(await shown('words')).toContain('Nothing is left to fix.');
+  });
+
   test('are fixed in a spreadsheet, which must be that of the page', async () => {
     await aChecked('sheet');
     await console.send('sheet', 3);

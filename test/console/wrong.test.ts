@@ -56,6 +56,9 @@ describe('what is wrong, as a page says it', () => {
   test('what only a command or a job file can do is for the person who knows those', () => {
     const hint = 'Put the files back, or finish it with `volley apply --ignore-changed-inputs`.';
     expect(sayOne({ message: 'Changed', hint })).toBe(`Changed For the person who keeps this console: ${hint}`);
+    const ofLists = 'Correct it; a list under suppress may name its column instead.';
+    const wrong = ['line 2', 'line 3'].map((message) => ({ message, hint: ofLists }));
+    expect(textOf({ text: `<main>${renderWrong(wrong).text}` })).toBe('There is a problem line 2 line 3 Correct it.');
   });
 
   test('no job that the forms can write is refused by keys of its file', () => {

@@ -197,6 +197,7 @@ export async function readColumns(
   const at = findColumn(sample.columns, chosen);
   const own = at === undefined ? [] : guess(chosen);
   return {
+    sample,
     columns: sample.columns,
     /** Cells of each column, as they stand in the first rows. */
     samples: sample.columns.map((_, at) => listFilled(sample, at).slice(0, 3)),

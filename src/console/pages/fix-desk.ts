@@ -45,6 +45,8 @@ interface Looked {
   readonly plan: Plan;
   readonly own: Rejections;
   readonly list: RejectionList;
+  /** The campaign says something else by now than what was sent: rows may do as they are. */
+  readonly isChanged: boolean;
 }
 
 /**
@@ -77,7 +79,9 @@ export class FixDesk extends Desk {
     const make = () => own.list(of);
     const list =
       (await own.find(of)) ?? (await this.soon(campaign.name, { key: of.plan.id, waitMs, isKept: false }, make));
-    return list === undefined ? 'later' : { plan: of.plan, own, list };
+    return list === undefined
+      ? 'later'
+      : { plan: of.plan, own, list, isChanged: 'changed' in of && of.changed.length > 0 };
   }
 
   show(asked: CampaignRequest): Promise<PageAnswer> {
@@ -129,16 +133,20 @@ export class FixDesk extends Desk {
     });
   }
 
-  /** What the form has, and the rows fixed before, as a file that the job re-imports, and a new plan. The same again makes the same file. */
+  /**
+   * What the form has, and the rows fixed before, or all that are left, as a file that the job re-imports, and a new plan. The same again makes
+   * the same file.
+   */
   check(asked: CampaignRequest): Promise<PageAnswer> {
     return this.#onLeft(asked, async (looked) => {
       const { list, own } = looked;
+      const only = asked.fields.all === undefined ? 'fixed' : 'all';
       const refused = await this.#save(asked, looked);
       if (refused !== undefined) return refused;
-      if (countFixed(list, await own.readFixes()) === 0)
+      if (only === 'fixed' && countFixed(list, await own.readFixes()) === 0)
         return this.#show(asked, looked, [{ message: 'Nothing is fixed yet: change a cell, and save it' }]);
       const name = `fixed-${list.plan}.csv`;
-      await own.writeFile(list, join(asked.campaign.directory, 'files', name), { only: 'fixed' });
+      await own.writeFile(list, join(asked.campaign.directory, 'files', name), { only });
       return this.#reimport(asked, name);
     });
   }
@@ -201,13 +209,13 @@ const MOST_BESIDE = 160;
 
 type ShownRejections = Awaited<ReturnType<typeof readShown>>;
 
-async function readShown(asked: CampaignRequest, { list, own }: Looked) {
+async function readShown(asked: CampaignRequest, { list, own, isChanged }: Looked) {
   const fixes = await own.readFixes();
   const place = readPlace(asked);
   const rows = await own.readPage(list, { ...place, count: PAGE_ROWS });
   /** Whether the console may change the job. */
   const isOpen = (asked.campaign.job?.unknown.length ?? 1) === 0;
-  return { list, fixes, ...place, rows, written: asked.fields, isOpen, fixed: countFixed(list, fixes) };
+  return { list, fixes, ...place, rows, written: asked.fields, isOpen, isChanged, fixed: countFixed(list, fixes) };
 }
 
 function fixPage(view: View, shown: ShownRejections): PageAnswer {
@@ -236,7 +244,7 @@ function renderOthers({ others }: RejectionList): Html {
 }
 
 function renderReasons(view: View, shown: ShownRejections): Html {
-  const { list, fixes, code, isOpen } = shown;
+  const { list, fixes, code, isOpen, isChanged } = shown;
   const rows = list.codes.map((each) => {
     const { is, fix } = explainReason(each);
     const isShown = each.code === code;
@@ -250,7 +258,8 @@ function renderReasons(view: View, shown: ShownRejections): Html {
     ];
   });
   const all = code === '' ? NOTHING : html`<p><a href="?#rows">Show all problems</a></p>`;
-  return html`<h2>By problem</h2>${renderTable({ name: 'Rows by problem', columns: ['problem', '#left', 'what to do'] }, rows)}${all}`;
+  const again = html`<p>You changed the campaign since it was sent: these rows may do as they are.</p>${renderForm(view, 'fix/check', html`${renderHidden('plan', list.plan)}${renderHidden('all', 1)}<button class="quiet">Check all ${format(list.rows)} again</button>`)}`;
+  return html`<h2>By problem</h2>${renderTable({ name: 'Rows by problem', columns: ['problem', '#left', 'what to do'] }, rows)}${all}${isOpen && isChanged ? again : NOTHING}`;
 }
 
 function renderPutBack(view: View, { code, puts }: CodeCount, { list, fixes }: ShownRejections): Html {

@@ -1,5 +1,11 @@
-import { countOf } from '../../domain/count-of.js';
+import { cellsOf } from '../../domain/bytes/row-writer.js';
+import { TextBuffer } from '../../domain/bytes/text-buffer.js';
+import { addCounts, countOf, format } from '../../domain/count-of.js';
+import type { SampledRows } from '../../guess/sampled-columns.js';
+import { Columns } from '../../normalize/columns.js';
 import { type Html, html } from '../../report/page/html.js';
+import { showVariable } from '../../template/missing.js';
+import { parseTemplate } from '../../template/parse.js';
 import { jobFileOf } from '../campaign.js';
 import { MOST_COLUMNS, readColumns } from './columns-desk.js';
 import { Desk, exceptUserError, fieldText, type JobRequest, PATIENCE_MS, textOfForm, viewOf } from './desk.js';
@@ -42,7 +48,8 @@ export class MessageDesk extends Desk {
       asked,
       faults.map((each) => (each.key?.endsWith('source') ? { ...each, field: 'sender' } : each)),
     );
-    return messagePage(view, { columns: read?.columns ?? [], rows, written, shown });
+    const blanks = read === undefined || printed?.exitCode !== 0 ? [] : listBlanks(job.message, read.sample);
+    return messagePage(view, { columns: read?.columns ?? [], rows, blanks, written, shown });
   }
 
   async writeMessage(asked: JobRequest): Promise<PageAnswer> {
@@ -87,15 +94,33 @@ function renderPreview({ line, reason, sms }: PreviewRow): Html {
   return renderPhone(sms.to, html`<blockquote>${sms.text}</blockquote>`, html`<p class="dim">${said}</p>`);
 }
 
+/** Whom the text leaves out, as a cell that it needs is blank: of the first rows, by what it needs. */
+function listBlanks(message: string, { columns, rows }: SampledRows): Html[] {
+  const text = parseTemplate(message).bind(new Columns(columns));
+  const json = new TextBuffer();
+  const faults = rows.flatMap((row) => {
+    const rendering = text.render(cellsOf(row), json);
+    json.endAt(0);
+    return rendering.ok ? [] : [rendering, ...rendering.others];
+  });
+  const counts = addCounts(faults.map(({ variable, code }) => (code === 'missing-value' ? { [variable]: 1 } : {})));
+  return Object.entries(counts).map(([variable, count]) => {
+    const filled = showVariable(variable).replace(' }}', " | default: 'there' }}");
+    const so = `${format(count)} of the first ${countOf(rows.length, 'row')} ${count === 1 ? 'has' : 'have'} nothing for ${showVariable(variable)}`;
+    return html`<p class="note"><b>${so}.</b> Such rows get no message, unless the text has other words for them: <code>${filled}</code></p>`;
+  });
+}
+
 interface MessageShown {
   readonly columns: readonly string[];
   readonly rows: readonly PreviewRow[];
+  readonly blanks: readonly Html[];
   readonly written: { readonly sender: string; readonly message: string };
   /** Which rows: the first, unless it is said. */
   readonly shown: string;
 }
 
-function messagePage(view: View, { columns, rows, written, shown }: MessageShown): PageAnswer {
+function messagePage(view: View, { columns, rows, blanks, written, shown }: MessageShown): PageAnswer {
   const inserts = columns
     .slice(0, MOST_COLUMNS)
     .map(
@@ -112,7 +137,7 @@ function messagePage(view: View, { columns, rows, written, shown }: MessageShown
     title: 'Message',
     body: html`<h1>The message</h1>
 ${renderStep(view, 'message', form)}
-<h2 id="messages">As people get it</h2>${written.message === '' ? html`<p>Write it, and it is shown here with the rows of your file.</p>` : html`<p>Rows: ${choices}</p>`}${rows.map(renderPreview)}`,
+<h2 id="messages">As people get it</h2>${written.message === '' ? html`<p>Write it, and it is shown here with the rows of your file.</p>` : html`${blanks}<p>Rows: ${choices}</p>`}${rows.map(renderPreview)}`,
     command: 'volley preview job.yaml --longest',
   });
 }

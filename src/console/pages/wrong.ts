@@ -28,8 +28,10 @@ export interface Wrong {
 
 export function renderWrong(wrong: readonly Wrong[]): Html {
   if (wrong.length === 0) return NOTHING;
-  const items = wrong.map((each) => {
-    const { hint, field } = each;
+  const items = wrong.map((each, at) => {
+    const { field } = each;
+    // Said once for several in a row.
+    const hint = each.hint === wrong[at + 1]?.hint ? undefined : each.hint;
     const plain = sayPlainly(each.message, each);
     const said = field === undefined ? plain : html`<a href="#${field}">${plain}</a>`;
     return html`<li>${said}${hint ? html`<br>${sayHint(hint)}` : NOTHING}</li>`;
@@ -66,7 +68,7 @@ const SENTENCES: readonly (readonly [said: RegExp, means: string])[] = [
   [/^Name their country with country .* or another/, 'Choose their country at Columns, or another'],
   [/^Finish the run first: the same command that began it/, 'Press “Go on” on the page of the run first'],
   [/^Name the column of the numbers in the job, or/, 'Choose at Columns the column of the numbers, or'],
-  [/; under suppress a list may also state .*/, '.'],
+  [/; (?:under suppress a list|a list under suppress) may .*/, '.'],
   [/\bthe template\b/, 'the message'],
   [/ in the job\b/, ''],
   [/\b(was stopped for now) \(SIG\w+\)/, '$1'],
