@@ -172,8 +172,9 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     const press = (numbers: string) => console.post('/c/trial/test', { last, to: numbers });
     const typed = '+6591239999; 12, --help';
     const refused = await press(typed);
-    expect(textOf(refused)).toContain('There is a problem “12” is not a phone number With + and');
-    expect(textOf(refused)).toContain('“--help” is not a phone number');
+    expect(textOf(refused)).toContain(
+      'There is a problem “12” is not a phone number “--help” is not a phone number With +',
+    );
     expect(refused.text).toContain(`value="${typed}"`);
     await Promise.all([press('+6591239999'), press('+6591239999')]);
     expect(textOf(await console.tested('trial'))).toContain('The last test: 1 message accepted');

@@ -78,7 +78,9 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
   test('have their cell to correct, whatever its case in the text; or go as they are once the text has words for them', async () => {
     await console.aCampaign('words', 'Name,mobile,City\nAnna,+6591234501,Bonn\n,+6591234502,Bonn\n');
     await console.check('words');
-    await console.send('words', 1);
+    expect(textOf(await console.send('words', 1))).toMatch(
+      /one page 1-sms.rejections.csv : 1 row 1-sms.results.csv : 1 row /,
+    );
     const fix = await console.ask('/c/words/fix');
     expect(fix.text.match(/aria-label="Line.*?"/g)).toEqual(['aria-label="Line 3, Name"']);
     expect(textOf(fix)).not.toContain('Check all');

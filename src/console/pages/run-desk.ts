@@ -5,6 +5,7 @@ import type { Plan } from '../../plan/format/plan-file.js';
 import { countHad } from '../../plan/tally.js';
 import type { CampaignReport } from '../../registry/report-campaign.js';
 import { EXIT } from '../../report/exit-code.js';
+import { LISTED_OUTPUTS, OUTPUTS } from '../../report/outputs.js';
 import { type Html, html, NOTHING, renderOutcomeBar } from '../../report/page/html.js';
 import { renderCampaign } from '../../report/page/other-runs.js';
 import { renderFunnel, renderReasons } from '../../report/page/page-sections.js';
@@ -132,9 +133,17 @@ function endPage(view: View, run: EndedRun): PageAnswer {
   const title = rest?.isSample === true ? 'The sample is sent' : isOpen ? 'Stopped' : 'Report';
   const more = rest !== undefined || isOpen ? renderMore(view, run) : NOTHING;
   const at = (output: string) => html`${view.at}/out/${output}?run=${run.plan.id}`;
+  const rowsOf = new Map(
+    run.summary.steps.flatMap(({ files, balance }) =>
+      LISTED_OUTPUTS.map((output) => [files[output], balance[OUTPUTS[output].counted]] as const),
+    ),
+  );
   const files = outputs
-    .filter((each) => each.endsWith('.csv'))
-    .map((each) => html`<a href="${at(each)}" download>${each}</a>`);
+    .filter((each) => each.endsWith('.csv') && rowsOf.get(each) !== 0)
+    .map((each) => {
+      const rows = rowsOf.get(each);
+      return html`<a href="${at(each)}" download>${each}</a>${rows === undefined ? '' : `: ${countOf(rows, 'row')}`}`;
+    });
   const page = html`<a href="${at(shown === undefined ? 'report.html' : 'campaign.html')}">The report as one page</a>`;
   const pageOf = (id: string) => `${view.at}/run?run=${id}`;
   const zone = chooseZone(summary, plan);
