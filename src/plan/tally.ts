@@ -5,6 +5,7 @@ import type { Rejection } from '../domain/row.js';
 import { NUMBER_CODES, type NumberCode, SKIP_CODES, type SkipCode } from '../domain/row-codes.js';
 import type { FilterTally } from '../filter/filter-tally.js';
 import type { Preview, RowPlanner, RowRefusal } from '../kinds/step-kind.js';
+import { findColumn } from '../normalize/columns.js';
 import { listColumns, maskForm } from '../normalize/mask.js';
 import { nameCharacters } from '../template/segments.js';
 import type { FunnelStage, HadFigures, PlannedStep } from './format/plan-file.js';
@@ -232,8 +233,8 @@ function isNumberCode(code: string): code is NumberCode {
 /** The cell at fault as an account may show it; where that would be nothing, the form of its text. */
 function showCell({ row, rejection }: FirstRow): string {
   const { value } = describeExample(row, rejection);
-  const index = row.columns.indexOf(rejection.field);
-  const form = maskForm(row.cells[index] ?? '');
+  const index = findColumn(row.columns, rejection.field);
+  const form = maskForm((index === undefined ? undefined : row.cells[index]) ?? '');
   return value === '' || DATE_FORM.test(form) ? form : value;
 }
 

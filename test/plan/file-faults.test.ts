@@ -32,7 +32,7 @@ describe('a file without a single number in its column', () => {
     ],
   ])('is refused with one sentence that says what stands there: %s', async (_what, cells, said) => {
     const disk = (await makeAPlan()).disk;
-    const files = { 'people.csv': `mobile,name\n${cells.replace(/\n/g, ',x\n')}` };
+    const files = { 'people.csv': `Mobile,name\n${cells.replace(/\n/g, ',x\n')}` };
     const { error, problems } = await refusalOf({ files, disk, jobDirectory: '/out/other' });
     expect(error.code).toBe('bad-input');
     expect(problems).toHaveLength(1);
