@@ -109,11 +109,9 @@ function readLocal(shown: string): LocalMinute {
 }
 
 /**
- * Rows with the same hours are a group, and share requests: those of a country where the zone is that of the recipient, else
- * those of a zone. The name of a group is the country (ISO alpha-2) or the zone.
+ * Zones in all of which the window must be open for a group; none where that is not known. Rows with the same hours are a group, and share
+ * requests: those of a country (its name is the ISO alpha-2) where the zone is that of the recipient, else those of a zone.
  */
-
-/** Zones in all of which the window must be open for a group; none where that is not known. */
 export function zonesOf({ timeZone }: Pick<Window, 'timeZone'>, group: string): readonly string[] {
   if (timeZone === 'recipient') return listZones(group);
   return isTimeZone(group) ? [group] : [];

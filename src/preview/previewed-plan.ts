@@ -4,7 +4,6 @@ import { isRowStep, type Job } from '../job/job.js';
 import { decodeRequestLine, type PlanAt, type PlannedStep } from '../plan/format/plan-file.js';
 import { readRequests, readRows } from '../plan/format/planned-files.js';
 import { decodeRowLine } from '../plan/format/row-line.js';
-
 import { readsStandardInput, selectInputs } from '../plan/inputs/select-inputs.js';
 import { createCostTally, loadPrices } from '../plan/load-prices.js';
 import type { PlanDeps } from '../plan/plan-deps.js';

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { DESTINATION_COLUMN } from '../domain/output-columns.js';
 import type { RowVerdict } from '../domain/row.js';
 import { isRowStep } from '../job/job.js';
 import type { JournalEntry, OutcomeEntry, RequestKey, SettleEntry } from '../journal/entry-format.js';
@@ -186,9 +187,6 @@ function countByStatus(verdicts: readonly (RowVerdict | undefined)[]): Record<st
   return counts;
 }
 
-/** The column of the results that says which number a row was sent to. */
-const NUMBER_COLUMN = '_destination';
-
 /** What became of the rows of a step, by the plan and then by the run. */
 export interface ProvenBalance {
   readonly step: number;
@@ -240,7 +238,7 @@ export async function proveRows(
 
 /** Gives the E.164 digits of a planned row; '' for kinds that send to none. */
 function createNumberReader(planId: string, step: number, { resultColumns, resultCells }: StepKind) {
-  const at = resultColumns.indexOf(NUMBER_COLUMN);
+  const at = resultColumns.indexOf(DESTINATION_COLUMN);
   return (facts: readonly string[], index: number): string =>
     at === -1 ? '' : (resultCells({ planId, step, index, facts }, undefined)[at] ?? '').replace('+', '');
 }

@@ -98,15 +98,13 @@ export function defineRoute<Schema extends z.ZodType>({ schema, codes, ...route 
   return { check, recipients: () => [], isBatch: false, ...route } as Route;
 }
 
-/** Bodies as the service checks them. The first issue refuses, so fields stand in the order in which they are checked. */
-
 /**
  * Codes of places in a body that have one of their own, such as `sms.source`, or one for too much, such as `clientBatchId too_big`. '' is
  * the body itself; the places of lists are left out.
  */
 export type Codes = Readonly<Record<string, ErrorCode>>;
 
-/** Gives the body as the schema makes it, or says why it is refused. */
+/** Gives the body as the schema makes it, or says why it is refused: by its first issue, so fields stand in the order in which the service checks them. */
 function checkedBy<Schema extends z.ZodType>(schema: Schema, codes: Codes = {}) {
   return (body: unknown): { body: z.output<Schema> } | RefusedRequest => {
     const checked = schema.safeParse(body);

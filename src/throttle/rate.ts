@@ -66,14 +66,6 @@ export function leastShareOf({ requestsPerSecond }: Limits): number {
   return Math.min(1, Math.max(LEAST_SHARE, LEAST_REQUESTS_PER_SECOND / requestsPerSecond));
 }
 
-/**
- * The turns at a lane's gate, one after the other, each as long after the last as the last one costs.
- * - A request that was there when its turn came keeps it, however late it is let go (a slow disk, timers, garbage collection,
- *   a busy processor), and those after it keep theirs. Lost time is caught up at twice the rate at most, in pieces of 10 ms
- *   (a timer is no more exact than a millisecond, and often 5 late); more than 100 ms of it is lost for good.
- * - A request that was not there takes its turn when it comes: idle time is not caught up.
- * - In no second do more pass than the limits say, whatever is to be caught up: what has passed in the last second counts.
- */
 const MAX_LOST_MS = 100;
 export const CATCH_UP_SPACING = 0.5;
 const CATCH_UP_SLACK_MS = 5;
@@ -86,7 +78,15 @@ export const PERIOD_MS = 1006;
 /** Costs are sums of fractions; a request is a thousand times larger than this. */
 const ROUNDING_MS = 1e-6;
 
-/** Times are those of the clock that the caller reads; they must never go back. */
+/**
+ * The turns at a lane's gate, one after the other, each as long after the last as the last one costs.
+ * - A request that was there when its turn came keeps it, however late it is let go (a slow disk, timers, garbage collection,
+ *   a busy processor), and those after it keep theirs. Lost time is caught up at twice the rate at most, in pieces of 10 ms
+ *   (a timer is no more exact than a millisecond, and often 5 late); more than 100 ms of it is lost for good.
+ * - A request that was not there takes its turn when it comes: idle time is not caught up.
+ * - In no second do more pass than the limits say, whatever is to be caught up: what has passed in the last second counts.
+ * Times are those of the clock that the caller reads; they must never go back.
+ */
 export class SlidingSecond {
   #turnMs: number;
   /** The fastest that lost time may be caught up: each request half of the last one's cost after it, timers forgiven. */

@@ -75,6 +75,39 @@ export function isTrue(value: string | undefined): boolean {
 /** Writes the number of a cell, given as it is stored; undefined for what is no number. */
 type ShowNumber = (stored: string) => string | undefined;
 
+/** How the numbers of a cell are shown, by the number of its style. */
+export type CellFormats = readonly ShowNumber[];
+
+/** The number formats of a workbook; a style that is not there shows numbers in full. */
+export async function readCellFormats(archive: Archive, workbook: Workbook, shown: string): Promise<CellFormats> {
+  const { styles: part, is1904 } = workbook;
+  if (part === undefined || !archive.has(part)) return [];
+  const patterns = new Map<string, string>();
+  const ids: string[] = [];
+  await readSmallPart(archive, part, shown, ({ name, attributes, parent }) => {
+    if (name === 'numFmt') patterns.set(attributes.numFmtId ?? '', attributes.formatCode ?? '');
+    else if (name === 'xf' && parent?.name === 'cellXfs') ids.push(attributes.numFmtId ?? '0');
+  });
+  const known = new Map<string, ShowNumber>();
+  return ids.map((id) => {
+    const show = known.get(id) ?? findFormat(patterns.get(id) ?? builtIn(id), is1904);
+    known.set(id, show);
+    return show;
+  });
+}
+
+/** Formats that a workbook does not spell out have numbers below 164. */
+function builtIn(id: string): string {
+  return Number(id) < 164 ? (getFormatFromId(Number(id)) ?? '') : '';
+}
+
+/** Longer ones are not applied: no program writes them. */
+const MAX_PATTERN = 255;
+
+function findFormat(pattern: string, is1904: boolean): ShowNumber {
+  return pattern === '' || pattern.length > MAX_PATTERN ? writeInFull : showNumbersBy(pattern, is1904);
+}
+
 const DAY_SECONDS = 86_400;
 const DAY_MS = 86_400_000;
 /** The last day of 9999, counted from 1900. */
@@ -86,18 +119,17 @@ const DAYS_UNTIL_1904 = 1462;
  * never without some of its digits: in full where the format is General, has an exponent, or hides digits of a whole number.
  */
 export function showNumbersBy(pattern: string, is1904: boolean): ShowNumber {
-  const fallback = writeInFull;
   if (isDateFormat(pattern)) {
     const info = getFormatDateInfo(pattern);
     const parts = { hasDate: info.year || info.month || info.day, hasTime: info.hours || info.minutes || info.seconds };
     const isElapsed = /\[[hms]+\]/i.test(pattern);
     return (stored) => {
       if (isElapsed) return show(pattern, stored);
-      return writeDate(Number(stored) + (is1904 ? DAYS_UNTIL_1904 : 0), parts) ?? fallback(stored);
+      return writeDate(Number(stored) + (is1904 ? DAYS_UNTIL_1904 : 0), parts) ?? writeInFull(stored);
     };
   }
   const { type } = getFormatInfo(pattern);
-  if (type === 'general' || type === 'scientific' || type === 'text' || type === 'error') return fallback;
+  if (type === 'general' || type === 'scientific' || type === 'text' || type === 'error') return writeInFull;
   return (stored) => show(pattern, stored);
 }
 
@@ -149,37 +181,4 @@ function writeDay(day: number): string | undefined {
   if (day === 60) return '1900-02-29';
   const since1970 = day - 25_569 + (day < 60 ? 1 : 0);
   return new Date(since1970 * DAY_MS).toISOString().slice(0, 10);
-}
-
-/** Longer ones are not applied: no program writes them. */
-const MAX_PATTERN = 255;
-
-/** How the numbers of a cell are shown, by the number of its style. */
-export type CellFormats = readonly ShowNumber[];
-
-/** The number formats of a workbook; a style that is not there shows numbers in full. */
-export async function readCellFormats(archive: Archive, workbook: Workbook, shown: string): Promise<CellFormats> {
-  const { styles: part, is1904 } = workbook;
-  if (part === undefined || !archive.has(part)) return [];
-  const patterns = new Map<string, string>();
-  const ids: string[] = [];
-  await readSmallPart(archive, part, shown, ({ name, attributes, parent }) => {
-    if (name === 'numFmt') patterns.set(attributes.numFmtId ?? '', attributes.formatCode ?? '');
-    else if (name === 'xf' && parent?.name === 'cellXfs') ids.push(attributes.numFmtId ?? '0');
-  });
-  const known = new Map<string, ShowNumber>();
-  return ids.map((id) => {
-    const show = known.get(id) ?? findFormat(patterns.get(id) ?? builtIn(id), is1904);
-    known.set(id, show);
-    return show;
-  });
-}
-
-/** Formats that a workbook does not spell out have numbers below 164. */
-function builtIn(id: string): string {
-  return Number(id) < 164 ? (getFormatFromId(Number(id)) ?? '') : '';
-}
-
-function findFormat(pattern: string, is1904: boolean): ShowNumber {
-  return pattern === '' || pattern.length > MAX_PATTERN ? writeInFull : showNumbersBy(pattern, is1904);
 }

@@ -11,11 +11,6 @@ import { trimEndOf } from '../../domain/text.js';
 import { lineOfText, pathText, switchedOff, webAddress } from './values.js';
 import { expected, rule } from './words.js';
 
-/**
- * Addresses of the service, as a job may write them. What finds a fault says what is expected, and is undefined where
- * there is none.
- */
-
 /** Placeholder until the sandbox reports its address: nothing can listen on port 0, so nothing can be sent by mistake. */
 export const NO_BASE = 'http://127.0.0.1:0';
 

@@ -28,7 +28,7 @@ export type CellTest =
   | { readonly op: 'atLeast' | 'atMost'; readonly bound: number; readonly format?: string | undefined }
   /**
    * `bound`: a day, or a time with its offset, in ISO 8601; of a job that is not yet planned also a day such as `90 days ago`
-   * (resolve-job.ts). `format`: of the cells; undefined: ISO 8601.
+   * (planned-job.ts). `format`: of the cells; undefined: ISO 8601.
    */
   | { readonly op: 'before' | 'after'; readonly bound: string; readonly format: string | undefined }
   | { readonly op: 'blank' | 'present' };
