@@ -84,7 +84,14 @@ const LIBRARIES_WITH_EFFECTS =
 /** Rooms, and files by how their names begin. */
 const PURE = [
   ...['domain/', 'hours/', 'normalize/', 'template/', 'prices/', 'kinds/', 'filter/', 'guess/'],
-  ...['plan/columns/', 'plan/guards', 'plan/tally', 'journal/entry-format', 'journal/replay', 'journal/row-status/'],
+  ...[
+    'plan/bind-columns',
+    'plan/guards',
+    'plan/tally',
+    'journal/entry-format',
+    'journal/replay',
+    'journal/row-status-view',
+  ],
   ...['service/decide-answer', 'report/outputs'],
 ];
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rowStepOf } from '../job/job.js';
 import type { RunDeps } from '../run/run-deps.js';
 import { StepNotices } from '../run/run-events.js';
-import { Breaker } from '../run/send/caution.js';
+import { Breaker } from '../run/send/breaker.js';
 import type { StepBefore } from '../run/send/send-context.js';
 import type { StopSwitch } from '../run/stop.js';
 import { AcknowledgedCalls, Lease } from './lease.js';

@@ -4,7 +4,7 @@ import { formatTime } from '../domain/stated-time.js';
 import { isRowStep, type Job, type Step } from '../job/job.js';
 import { fixDates, listChangedKeys, matchSteps } from '../job/planned-job.js';
 import { totalOf } from '../plan/format/plan-file.js';
-import type { LeftOut, RestStep } from '../plan/inputs/select-inputs.js';
+import type { LeftOut, RestStep } from '../plan/select-inputs.js';
 import { countHeld } from '../plan/tally.js';
 import type { PastRun } from '../registry/read-runs.js';
 import type { RegistryState } from '../registry/registry-state.js';

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
-import type { RowStatusView } from '../journal/row-status/row-status-view.js';
+import type { RowStatusView } from '../journal/row-status-view.js';
 import { notePeople } from '../people/people-memory.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';

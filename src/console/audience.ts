@@ -1,7 +1,7 @@
 import { cellsOf } from '../domain/bytes/row-writer.js';
 import { countOf, format } from '../domain/count-of.js';
 import { readKept } from '../domain/is-object.js';
-import { bindWhere, describeCondition } from '../filter/bind-where.js';
+import { bindWhere, describeCondition } from '../filter/bind-rows.js';
 import { foldText } from '../filter/compile-test.js';
 import { guessConsent, type SampledRows } from '../guess/sampled-columns.js';
 import { type Where, writtenWhere } from '../job/schema/written-where.js';

@@ -3,7 +3,7 @@ import { format } from '../domain/count-of.js';
 import type { Condition, Where } from '../job/schema/written-where.js';
 import { findColumn } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
-import { asCountry, describeCondition, describeOmitted } from './bind-where.js';
+import { asCountry, describeCondition, describeOmitted } from './bind-rows.js';
 import { foldText, readCountry, type StepNumbers } from './compile-test.js';
 
 interface Filter {

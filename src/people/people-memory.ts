@@ -4,7 +4,7 @@ import { countOf, listMost, sumOf } from '../domain/count-of.js';
 import { InternalError, UserError } from '../domain/errors.js';
 import { isRowStep, type Job } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
-import type { CurrentRowStatus, RowStatusView } from '../journal/row-status/row-status-view.js';
+import type { CurrentRowStatus, RowStatusView } from '../journal/row-status-view.js';
 import { readRunState } from '../journal/state-reader.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { FindHad } from '../kinds/row-judge.js';

@@ -7,7 +7,7 @@ import type { InputFile } from '../input/inputs.js';
 import type { ReadBlock, RecordReader } from '../input/record-reader.js';
 import type { RowStep } from '../job/job.js';
 import { type JudgeContext, RowJudge } from '../kinds/row-judge.js';
-import { ColumnBinding } from './columns/bind-columns.js';
+import { ColumnBinding } from './bind-columns.js';
 import { DraftedRows } from './format/row-line.js';
 import type { InputReader } from './plan-deps.js';
 import type { ProblemList } from './problems.js';

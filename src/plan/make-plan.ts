@@ -10,6 +10,11 @@ import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from 
 import { keepDraft, type RunDirectories, replaceDraft } from './format/run-directories.js';
 import { writeRunFile } from './format/run-record.js';
 import { assertFitsSheets, assertTimes, checkGuards } from './guards.js';
+import { loadPrices } from './load-prices.js';
+import type { PlanDeps } from './plan-deps.js';
+import { type PlanStepContext, planStep } from './plan-step.js';
+import { ProblemList } from './problems.js';
+import type { RowOwners } from './reimport/reimported-rows.js';
 import {
   type FindTaken,
   identifyPlan,
@@ -17,12 +22,7 @@ import {
   type Selection,
   type StepSelection,
   selectInputs,
-} from './inputs/select-inputs.js';
-import { loadPrices } from './load-prices.js';
-import type { PlanDeps } from './plan-deps.js';
-import { type PlanStepContext, planStep } from './plan-step.js';
-import { ProblemList } from './problems.js';
-import type { RowOwners } from './reimport/reimported-rows.js';
+} from './select-inputs.js';
 
 interface PlanOptions extends PlanPlace {
   readonly findTaken: FindTaken;

@@ -4,11 +4,11 @@ import { isRowStep, type Job } from '../job/job.js';
 import { decodeRequestLine, type PlanAt, type PlannedStep } from '../plan/format/plan-file.js';
 import { readRequests, readRows } from '../plan/format/planned-files.js';
 import { decodeRowLine } from '../plan/format/row-line.js';
-import { readsStandardInput, selectInputs } from '../plan/inputs/select-inputs.js';
 import { createCostTally, loadPrices } from '../plan/load-prices.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { planStep } from '../plan/plan-step.js';
 import { ProblemList } from '../plan/problems.js';
+import { readsStandardInput, selectInputs } from '../plan/select-inputs.js';
 import type { Files, WholeFile } from '../storage/files.js';
 import { type ChosenRows, type PreviewedRow, PreviewedRows, RowChooser } from './choose-rows.js';
 

@@ -5,7 +5,7 @@ import { isRowStep } from '../job/job.js';
 import type { JournalEntry, OutcomeEntry, RequestKey, SettleEntry } from '../journal/entry-format.js';
 import { readInPieces } from '../journal/reader.js';
 import { halvesOf, keyOf, type OpenRequest, type RunState } from '../journal/replay.js';
-import type { RowStatusView } from '../journal/row-status/row-status-view.js';
+import type { RowStatusView } from '../journal/row-status-view.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { StepKind } from '../kinds/step-kind.js';
 import { maskNumbers } from '../normalize/mask.js';

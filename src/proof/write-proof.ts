@@ -5,7 +5,7 @@ import { closing } from '../domain/closing.js';
 import { countOf, sumOf } from '../domain/count-of.js';
 import { InternalError, UserError } from '../domain/errors.js';
 import { readPublicKey } from '../job/schema/approvers.js';
-import { RowStatusView } from '../journal/row-status/row-status-view.js';
+import { RowStatusView } from '../journal/row-status-view.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { digestPlanOf, JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { sha256Of } from '../plan/format/sealed-json.js';

@@ -1,6 +1,6 @@
 import { sumOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
-import { RowRanges } from '../journal/row-status/row-status-view.js';
+import { RowRanges } from '../journal/row-status-view.js';
 import { atAnyTime, type RowId } from '../kinds/ids.js';
 import { type Plan, type RetryOf, totalOf } from '../plan/format/plan-file.js';
 import { accountOfKind, isSameOccurrence } from '../plan/format/run-record.js';

@@ -1,6 +1,6 @@
 import { remember } from '../domain/is-object.js';
 import type { RetryEntry, RowRange } from '../journal/entry-format.js';
-import { addRow, type RowStatusView } from '../journal/row-status/row-status-view.js';
+import { addRow, type RowStatusView } from '../journal/row-status-view.js';
 import type { RowId } from '../kinds/ids.js';
 import { digestOfRows, type Plan, type PlanAt, type PlannedInput, type PlannedStep } from '../plan/format/plan-file.js';
 import { accountOfKind } from '../plan/format/run-record.js';

@@ -3,7 +3,7 @@ import { increment } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { readKept, remember } from '../domain/is-object.js';
 import { isRowStep } from '../job/job.js';
-import type { CurrentRowStatus } from '../journal/row-status/row-status-view.js';
+import type { CurrentRowStatus } from '../journal/row-status-view.js';
 import { kindOf } from '../kinds/kinds.js';
 import {
   type FunnelStage,

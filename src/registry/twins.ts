@@ -1,7 +1,7 @@
 import { remember } from '../domain/is-object.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
 import { isRowStep } from '../job/job.js';
-import type { CurrentRowStatus } from '../journal/row-status/row-status-view.js';
+import type { CurrentRowStatus } from '../journal/row-status-view.js';
 import { atAnyTime, type RowId, readRowId } from '../kinds/ids.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RowRefusal } from '../kinds/step-kind.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { TextBuffer } from '../domain/bytes/text-buffer.js';
 import { listNotReplaced, PLACE_COLUMNS, RECEIPT_COLUMNS } from '../domain/output-columns.js';
-import { joinColumns, spreadCells } from '../plan/columns/bind-columns.js';
+import { joinColumns, spreadCells } from '../plan/bind-columns.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { readPlannedRows } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';

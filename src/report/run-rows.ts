@@ -4,7 +4,7 @@ import type { Balance } from '../domain/row.js';
 import { isRowStep, type Step } from '../job/job.js';
 import { type JournalEnd, readJournal } from '../journal/reader.js';
 import type { RunState, StepProgress } from '../journal/replay.js';
-import { RowStatusView } from '../journal/row-status/row-status-view.js';
+import { RowStatusView } from '../journal/row-status-view.js';
 import { kindOf } from '../kinds/kinds.js';
 import { JOURNAL_FILE, type Plan, type PlanAt, type PlannedStep } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';

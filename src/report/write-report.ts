@@ -9,7 +9,7 @@ import { isRowStep, type Step } from '../job/job.js';
 import { namesOfOptOuts } from '../job/resolve-job.js';
 import type { Stop } from '../journal/entry-format.js';
 import { type ActionProgress, countSettledRequests, type RunState, type StepProgress } from '../journal/replay.js';
-import type { RowStatusView } from '../journal/row-status/row-status-view.js';
+import type { RowStatusView } from '../journal/row-status-view.js';
 import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { personOf } from '../normalize/number/number-set.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Cell } from '../domain/row.js';
-import { spreadCells } from '../plan/columns/bind-columns.js';
+import { spreadCells } from '../plan/bind-columns.js';
 import type { PlanAt } from '../plan/format/plan-file.js';
 import { isLeftOut } from '../plan/format/planned-files.js';
 import { RunDirectories } from '../plan/format/run-directories.js';

@@ -11,7 +11,7 @@ import { listTestsOf } from '../registry/write-run-report.js';
 import type { SentTest } from '../report/page/other-runs.js';
 import type { Files } from '../storage/files.js';
 import { hasWork } from './resume.js';
-import { findFailing } from './send/caution.js';
+import { findFailing } from './send/breaker.js';
 import { findHeldBack } from './send/sending-stages.js';
 
 /** Refuses a plan that its job lets be sent only once it was tested and approved, and that was not. */

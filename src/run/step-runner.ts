@@ -7,7 +7,7 @@ import { explainStop, retryAfterOf, UNREAD, type Why, wasTurnedAway } from '../s
 import type { Lane } from '../throttle/lane.js';
 import { StepNotices } from './run-events.js';
 import { isOver, sleepUntil, stopAfter, tooLate } from './run-times.js';
-import { Breaker, Caution, type Clearance, findFailing } from './send/caution.js';
+import { Breaker, Caution, type Clearance, findFailing } from './send/breaker.js';
 import { PartQueue } from './send/part-queue.js';
 import { costOf, type PartSource, type PartToSend } from './send/request-reader.js';
 import { findClosed, type SendContext } from './send/send-context.js';

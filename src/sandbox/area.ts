@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Area } from '../domain/areas.js';
 import { isObject } from '../domain/is-object.js';
 import type { Who } from './admission.js';
-import type { RowFault } from './faults/fault.js';
+import type { RowFault } from './fault.js';
 import { ERROR_CODE, type ErrorCode, type ErrorForm, INVALID_MSISDN, type RefusedRequest } from './http-answer.js';
-import type { WebhookSender } from './webhook/sender.js';
+import type { WebhookSender } from './webhook-sender.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -5,7 +5,7 @@ import { isOnThisMachine } from '../domain/loopback.js';
 import type { Clock } from '../ports/clock.js';
 import { createRateCounter, type Keyring } from './admission.js';
 import type { AreaCall, Route, SandboxArea } from './area.js';
-import { type AppliedFaults, deliver, type FaultSet, findRowFault } from './faults/fault.js';
+import { type AppliedFaults, deliver, type FaultSet, findRowFault } from './fault.js';
 import {
   answerJson,
   answerRefused,
@@ -15,8 +15,8 @@ import {
   isRefused,
   type RefusedRequest,
 } from './http-answer.js';
-import type { Ledger } from './ledger/ledger.js';
-import type { WebhookSender } from './webhook/sender.js';
+import type { Ledger } from './ledger.js';
+import type { WebhookSender } from './webhook-sender.js';
 
 /** Room for 10,000 messages of ten parts each. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;

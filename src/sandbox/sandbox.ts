@@ -16,14 +16,14 @@ import {
 import { createCampaignArea } from './campaign.js';
 import { createChatArea } from './chat.js';
 import { createContactsArea } from './contacts.js';
-import { type FaultInput, FaultSet } from './faults/fault.js';
+import { type FaultInput, FaultSet } from './fault.js';
 import { createGatewayArea } from './gateway/gateway.js';
 import { answerRefused, CODED_ERRORS } from './http-answer.js';
-import { createMemoryLog, Ledger, openFileLog } from './ledger/ledger.js';
+import { createMemoryLog, Ledger, openFileLog } from './ledger.js';
 import { createSandboxServer, parseControlBody, type RequestEntry, type SandboxParts } from './sandbox-server.js';
 import { createSmsArea } from './sms/sms.js';
 import { createVerificationArea } from './verification.js';
-import { WebhookSender } from './webhook/sender.js';
+import { WebhookSender } from './webhook-sender.js';
 
 const HOST = '127.0.0.1';
 

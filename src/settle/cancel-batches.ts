@@ -5,7 +5,7 @@ import { remember } from '../domain/is-object.js';
 import type { RowVerdict } from '../domain/row.js';
 import type { SettleEntry } from '../journal/entry-format.js';
 import { JournalWindow } from '../journal/reader.js';
-import type { OutcomePlace } from '../journal/row-status/row-status-view.js';
+import type { OutcomePlace } from '../journal/row-status-view.js';
 import { JOURNAL_FILE } from '../plan/format/plan-file.js';
 import { extendRun } from '../registry/append-to-run.js';
 import type { Ports } from '../storage/lock-file.js';

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { closing } from '../domain/closing.js';
 import { UserError } from '../domain/errors.js';
-import type { RowStatusView } from '../journal/row-status/row-status-view.js';
+import type { RowStatusView } from '../journal/row-status-view.js';
 import type { PlanAt } from '../plan/format/plan-file.js';
 import { lockJob } from '../registry/memory-file.js';
 import { writeRunReport } from '../registry/write-run-report.js';

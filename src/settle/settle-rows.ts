@@ -4,7 +4,7 @@ import type { RowVerdict } from '../domain/row.js';
 import { formatTime } from '../domain/stated-time.js';
 import { PERSON, type SettleEntry } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
-import type { RowStatusView } from '../journal/row-status/row-status-view.js';
+import type { RowStatusView } from '../journal/row-status-view.js';
 import { listHeld } from '../kinds/schedule.js';
 import type { Act } from '../plan/format/run-record.js';
 import { appendToRun, endInFlight } from '../registry/append-to-run.js';

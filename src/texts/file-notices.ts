@@ -4,7 +4,7 @@ import { countOf, listMost } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import type { Job } from '../job/job.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
-import type { LeftOut } from '../plan/inputs/select-inputs.js';
+import type { LeftOut } from '../plan/select-inputs.js';
 import { nextOfRest } from './next-step.js';
 
 /** What run and plan say where nothing is new: which files were omitted and why, and how they are sent all the same. */

@@ -3,7 +3,7 @@ import { type NextStep, type Screen, showCommand, showPath } from '../command/sc
 import { countOf, format, sumOf } from '../domain/count-of.js';
 import { isRefusedForNow } from '../domain/row-codes.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
-import type { LeftOut } from '../plan/inputs/select-inputs.js';
+import type { LeftOut } from '../plan/select-inputs.js';
 import { countHeld } from '../plan/tally.js';
 import { wordsOfStop } from '../report/stop-words.js';
 import { countNotSent, countUnsent, nameUnsent, type Summary } from '../report/summary.js';

@@ -7,7 +7,7 @@ import { jobDirectoryOf } from '../command/with-job.js';
 import type { Job } from '../job/job.js';
 import { digestPlanOf, readPlan } from '../plan/format/plan-file.js';
 import { findGuardFaults } from '../plan/guards.js';
-import type { LeftOut } from '../plan/inputs/select-inputs.js';
+import type { LeftOut } from '../plan/select-inputs.js';
 import { readRegistry } from '../registry/open-registry.js';
 import { EXIT, worstExitCode } from '../report/exit-code.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';

@@ -19,7 +19,7 @@ import { areasOf } from '../kinds/kinds.js';
 import { watchCommand } from '../observe/watch-command.js';
 import { JOURNAL_FILE, PLAN_FILE, readPlan } from '../plan/format/plan-file.js';
 import { checkGuards } from '../plan/guards.js';
-import type { LeftOut } from '../plan/inputs/select-inputs.js';
+import type { LeftOut } from '../plan/select-inputs.js';
 import { isEarly, isReported, listOfNight, type PastRun, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import { listTakenFiles } from '../registry/registry-state.js';

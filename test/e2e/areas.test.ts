@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FaultInput } from '../../src/sandbox/faults/fault.js';
+import type { FaultInput } from '../../src/sandbox/fault.js';
 import { aJobOfAreas, anSmsStep, IN_ORDER, numberOf, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
 import { prove } from './a-proof.js';

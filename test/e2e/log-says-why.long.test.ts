@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { FaultInput } from '../../src/sandbox/faults/fault.js';
+import type { FaultInput } from '../../src/sandbox/fault.js';
 import { people } from './a-job.js';
 import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
 import { eventsOf, expectSaid, linesOf, type SaidEnd } from './log-lines.js';

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { expandPage } from '../../src/sandbox/ledger/ledger.js';
+import { expandPage } from '../../src/sandbox/ledger.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { readPage } from '../pages/page.js';
 import { CODES, parseExpectedRows, readAccount } from '../samples/expected.js';

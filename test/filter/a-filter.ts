@@ -1,6 +1,6 @@
 import { cellsOf } from '../../src/domain/bytes/row-writer.js';
 import type { Cell } from '../../src/domain/row.js';
-import { bindWhere } from '../../src/filter/bind-where.js';
+import { bindWhere } from '../../src/filter/bind-rows.js';
 import type { StepNumbers } from '../../src/filter/compile-test.js';
 import { writtenWhere } from '../../src/job/schema/written-where.js';
 import { Columns } from '../../src/normalize/columns.js';

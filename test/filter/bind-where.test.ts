@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { cellsOf } from '../../src/domain/bytes/row-writer.js';
 import type { Cell } from '../../src/domain/row.js';
-import { bindWhere } from '../../src/filter/bind-where.js';
+import { bindWhere } from '../../src/filter/bind-rows.js';
 import { writtenWhere } from '../../src/job/schema/written-where.js';
 import { Columns } from '../../src/normalize/columns.js';
 import { runsOf } from '../one-in.js';

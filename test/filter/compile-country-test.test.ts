@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { bindWhere } from '../../src/filter/bind-where.js';
+import { bindWhere } from '../../src/filter/bind-rows.js';
 import { writtenWhere } from '../../src/job/schema/written-where.js';
 import { Columns } from '../../src/normalize/columns.js';
 import { aFilter, answerTo, NONE } from './a-filter.js';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { describeFailure, formatError } from '../../src/command/failure.js';
 import { UserError } from '../../src/domain/errors.js';
 import type { Summary } from '../../src/report/summary.js';
-import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { runJob } from '../command/give-verb.js';

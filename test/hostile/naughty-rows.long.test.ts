@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ContactEntry } from '../../src/sandbox/contacts.js';
-import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { readOutput } from '../e2e/account.js';
 import { expectAccountOrRefusal, useWholeJobs } from './a-whole-job.js';

@@ -1,6 +1,6 @@
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expandPage, type LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
+import { expandPage, type LedgerEntry } from '../../src/sandbox/ledger.js';
 import { aFolder } from '../plan/a-plan.js';
 import { ROOT } from './dockerfile.js';
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Balance } from '../../src/domain/row.js';
 import { loadJob } from '../../src/job/load.js';
 import type { Summary } from '../../src/report/summary.js';
-import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger.js';
 import { expectEveryRowOnce, readOutput } from '../e2e/account.js';
 import { Running } from '../e2e/command.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';

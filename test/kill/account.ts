@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Summary } from '../../src/report/summary.js';
-import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger.js';
 import { EXAMPLES } from '../kinds/examples.js';
 import { judgeRow, judgeTaken, OUTPUTS, type Output, readOutputs } from '../world/judge.js';
 import { Kept } from '../world/service.js';

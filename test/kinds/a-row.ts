@@ -1,6 +1,6 @@
 import { ByteCells } from '../../src/domain/bytes/row-block.js';
 import { RowWriter } from '../../src/domain/bytes/row-writer.js';
-import { bindRows } from '../../src/filter/bind-where.js';
+import { bindRows } from '../../src/filter/bind-rows.js';
 import type { RowStep } from '../../src/job/job.js';
 import { kindOf } from '../../src/kinds/kinds.js';
 import { RowJudge } from '../../src/kinds/row-judge.js';

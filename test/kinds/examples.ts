@@ -1,5 +1,5 @@
 import type { ActionStepKind, RowKind } from '../../src/domain/areas.js';
-import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger.js';
 import type { Call } from '../../src/service/transport.js';
 
 /**

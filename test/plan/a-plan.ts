@@ -26,10 +26,10 @@ import {
 } from '../../src/plan/format/plan-file.js';
 import { decodeRowLine, type RowLine } from '../../src/plan/format/row-line.js';
 import { RunDirectories } from '../../src/plan/format/run-directories.js';
-import type { FindTaken } from '../../src/plan/inputs/select-inputs.js';
 import { makePlan, type PlanOutcome } from '../../src/plan/make-plan.js';
 import type { InputReader } from '../../src/plan/plan-deps.js';
 import type { RowOwners } from '../../src/plan/reimport/reimported-rows.js';
+import type { FindTaken } from '../../src/plan/select-inputs.js';
 import { closeAfterFile } from '../e2e/opened.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 

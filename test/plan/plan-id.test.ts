@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isRowStep } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
-import { identifyPlan } from '../../src/plan/inputs/select-inputs.js';
+import { identifyPlan } from '../../src/plan/select-inputs.js';
 
 const FILES = { files: 'a.csv' };
 const INPUT = {

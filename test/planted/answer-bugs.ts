@@ -88,7 +88,7 @@ class Agent extends Plain {
   },
   {
     name: 'the sandbox changes its state before its ledger has the entry',
-    file: 'src/sandbox/ledger/ledger.ts',
+    file: 'src/sandbox/ledger.ts',
     find: '        await this.#log.append(toLine(page));\n',
     replace:
       '        for (const row of rows) this.#areas.get(head.area)?.apply(row, at);\n        await this.#log.append(toLine(page));\n',
@@ -96,7 +96,7 @@ class Agent extends Plain {
   },
   {
     name: 'the sandbox writes behind what a full disk left of a line',
-    file: 'src/sandbox/ledger/ledger.ts',
+    file: 'src/sandbox/ledger.ts',
     find: 'if (isTorn) await',
     replace: 'if (!isTorn && file.bytes < 0) await',
     tests: ['test/sandbox/ledger/disk.test.ts'],

@@ -52,7 +52,7 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'opt-outs that come on standard input are not read',
-    file: 'src/plan/inputs/select-inputs.ts',
+    file: 'src/plan/select-inputs.ts',
     find: 'return [step.input, ...(step.suppress ?? [])].some(',
     replace: 'return [step.input, ...(step.suppress ?? [])].slice(0, 1).some(',
     tests: ['test/e2e/suppression.test.ts'],

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, request } from 'undici';
 import { expect, onTestFinished } from 'vitest';
 import type { Area } from '../../src/domain/areas.js';
-import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
+import type { FaultInput } from '../../src/sandbox/fault.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
 import { FakeClock } from '../run/fake-clock.js';
 

@@ -1,6 +1,6 @@
 import type { TEST_CREDENTIALS } from '../../src/sandbox/admission.js';
-import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
+import type { FaultInput } from '../../src/sandbox/fault.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger.js';
 import type { RequestEntry } from '../../src/sandbox/sandbox-server.js';
 import { Life, waitFor } from '../kill/life.js';
 

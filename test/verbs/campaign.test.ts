@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FaultInput } from '../../src/sandbox/faults/fault.js';
+import type { FaultInput } from '../../src/sandbox/fault.js';
 import { aSandboxCaller } from '../command/a-single-call.js';
 import { ALL_CREDENTIALS } from '../job/a-job-file.js';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { FaultInput } from '../../src/sandbox/faults/fault.js';
+import type { FaultInput } from '../../src/sandbox/fault.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { aCaller, aSandboxCaller, aService } from '../command/a-single-call.js';
 import { Client } from '../sandbox/sandbox-client.js';

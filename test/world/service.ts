@@ -4,7 +4,7 @@ import type { Route, SandboxArea } from '../../src/sandbox/area.js';
 import { createCampaignArea } from '../../src/sandbox/campaign.js';
 import { createChatArea } from '../../src/sandbox/chat.js';
 import { createContactsArea } from '../../src/sandbox/contacts.js';
-import { FaultSet } from '../../src/sandbox/faults/fault.js';
+import { FaultSet } from '../../src/sandbox/fault.js';
 import { createGatewayArea } from '../../src/sandbox/gateway/gateway.js';
 import {
   answerRefused,
@@ -13,7 +13,7 @@ import {
   isRefused,
   type RefusedRequest,
 } from '../../src/sandbox/http-answer.js';
-import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger.js';
 import { createSmsArea } from '../../src/sandbox/sms/sms.js';
 import { createVerificationArea } from '../../src/sandbox/verification.js';
 import { type Arrived, EXAMPLES, type KeptRow } from '../kinds/examples.js';

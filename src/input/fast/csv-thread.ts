@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Problem, UserError, type UserErrorCode } from '../../domain/errors.js';
-import { bindRows } from '../../filter/bind-where.js';
+import { bindRows } from '../../filter/bind-rows.js';
 import type { Input, RowStep } from '../../job/job.js';
 import { Columns } from '../../normalize/columns.js';
 import { CsvReader } from '../csv/csv-reader.js';

@@ -284,7 +284,7 @@ function secondsFor(cost: { messages: number; segments: number }, limits: Limits
 
 /**
  * The first requests of a step hold few rows, so that a wrong job shows early: `maxFailedPercent` counts from 100
- * answers, and an outage at the start costs ten rows. The run sends each of them alone (run/send/caution.ts).
+ * answers, and an outage at the start costs ten rows. The run sends each of them alone (run/send/breaker.ts).
  */
 const FIRST_REQUESTS_ROWS: readonly number[] = [10, 100];
 

@@ -1,6 +1,6 @@
 import { countOf, format, formatSeconds, listSaid, sumOf } from '../../domain/count-of.js';
 import { capitalize } from '../../domain/text.js';
-import type { SentRows } from '../../journal/row-status/row-status-view.js';
+import type { SentRows } from '../../journal/row-status-view.js';
 import { maskNumbers } from '../../normalize/mask.js';
 import type { FunnelStage, Plan } from '../../plan/format/plan-file.js';
 import { formatBilled } from '../../prices/billed-tally.js';

@@ -10,7 +10,7 @@ import type { Journal, RunDeps, RunLaneOptions } from '../run-deps.js';
 import type { StepNotices } from '../run-events.js';
 import type { SendingHours } from '../run-times.js';
 import type { StopSwitch } from '../stop.js';
-import type { Breaker } from './caution.js';
+import type { Breaker } from './breaker.js';
 import type { PartToSend } from './request-reader.js';
 
 /** What sending the requests of a step needs to know, wherever they come from. */

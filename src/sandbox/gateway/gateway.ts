@@ -11,7 +11,7 @@ import {
   type WrittenRoute,
 } from '../area.js';
 import type { ErrorForm, RefusedRequest } from '../http-answer.js';
-import type { WebhookSender } from '../webhook/sender.js';
+import type { WebhookSender } from '../webhook-sender.js';
 import {
   agentMessageSchema,
   CHECK,
@@ -26,7 +26,7 @@ import {
   QUEUES,
   updateSchema,
   webhookSchema,
-} from './conversation.js';
+} from './gateway-bodies.js';
 
 const BASE = '/chat-gateway/v1';
 const CONVERSATION = `${BASE}/conversations/:conversationId`;

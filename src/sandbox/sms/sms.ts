@@ -2,7 +2,7 @@ import { isObject } from '../../domain/is-object.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RateLimits } from '../admission.js';
 import { defineRoute, isMsisdn, isTooLongSource, type SandboxArea } from '../area.js';
-import { chooseRows, type RowFault } from '../faults/fault.js';
+import { chooseRows, type RowFault } from '../fault.js';
 import { ERROR_CODE, INVALID_MSISDN } from '../http-answer.js';
 import { createRandom, shuffle } from '../random.js';
 import {
@@ -13,7 +13,7 @@ import {
   type SmsRow,
   writtenBatch,
 } from './batch-schema.js';
-import { inboundRoute, sendReceipts } from './receipts.js';
+import { inboundRoute, sendReceipts } from './sms-webhooks.js';
 
 interface KnownBatch {
   readonly subAccountId: string;

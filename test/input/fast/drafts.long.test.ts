@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ThreadedCsvReader } from '../../../dist/input/fast/threaded-csv.js';
-import { bindRows } from '../../../src/filter/bind-where.js';
+import { bindRows } from '../../../src/filter/bind-rows.js';
 import { type DraftBlock, draftBlock } from '../../../src/input/record-reader.js';
 import type { RowStep } from '../../../src/job/job.js';
 import { Columns } from '../../../src/normalize/columns.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Breaker } from '../../../src/run/send/caution.js';
+import { Breaker } from '../../../src/run/send/breaker.js';
 
 /** A breaker that gives up after a minute, on a clock that is set by hand. */
 function aBreaker({

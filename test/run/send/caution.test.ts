@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Caution } from '../../../src/run/send/caution.js';
+import { Caution } from '../../../src/run/send/breaker.js';
 
 const NOTHING = { parts: 0, rows: 0 };
 

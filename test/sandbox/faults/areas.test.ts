@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { Area } from '../../../src/domain/areas.js';
-import type { FaultInput } from '../../../src/sandbox/faults/fault.js';
+import type { FaultInput } from '../../../src/sandbox/fault.js';
 import { changeCampaign, post } from '../campaign-and-chat.js';
 import { aConversation, ask } from '../gateway/gateway-client.js';
 import { type Answered, aBatch, aClient, aContact, type Client, errorOf } from '../sandbox-client.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { UserError } from '../../../src/domain/errors.js';
-import type { FaultInput } from '../../../src/sandbox/faults/fault.js';
+import type { FaultInput } from '../../../src/sandbox/fault.js';
 import { aBatch, aClient, aContact, type Client } from '../sandbox-client.js';
 
 async function statuses(client: Client, count: number): Promise<number[]> {

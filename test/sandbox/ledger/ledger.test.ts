@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { buildPage, createMemoryLog, expandPage, openFileLog } from '../../../src/sandbox/ledger/ledger.js';
+import { buildPage, createMemoryLog, expandPage, openFileLog } from '../../../src/sandbox/ledger.js';
 import { aMemoryDisk } from '../../storage/a-memory-disk.js';
 
 const HEAD = { seq: 5, at: '2026-11-21T12:00:00.000Z', area: 'sms', request: 9 } as const;

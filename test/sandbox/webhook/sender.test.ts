@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Clock } from '../../../src/ports/clock.js';
-import { type PostKind, WebhookSender } from '../../../src/sandbox/webhook/sender.js';
+import { type PostKind, WebhookSender } from '../../../src/sandbox/webhook-sender.js';
 import { FakeClock } from '../../run/fake-clock.js';
 import { aClock } from '../sandbox-client.js';
 import { aReceiver } from './receiver.js';

@@ -1,20 +1,20 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Area } from '../../domain/areas.js';
-import { closing } from '../../domain/closing.js';
-import { UserError } from '../../domain/errors.js';
-import { isObject } from '../../domain/is-object.js';
-import type { Files } from '../../storage/files.js';
-import { splitLines } from '../../storage/split-lines.js';
-import type { Fields, Handled, SandboxArea } from '../area.js';
-import type { CampaignEntry } from '../campaign.js';
-import type { ChatEntry } from '../chat.js';
-import type { ContactEntry } from '../contacts.js';
-import type { GatewayEntry } from '../gateway/conversation.js';
-import { isRefused, type RefusedRequest } from '../http-answer.js';
-import type { SmsEntry } from '../sms/batch-schema.js';
-import type { VerificationEntry } from '../verification.js';
-import type { WebhookSender } from '../webhook/sender.js';
+import type { Area } from '../domain/areas.js';
+import { closing } from '../domain/closing.js';
+import { UserError } from '../domain/errors.js';
+import { isObject } from '../domain/is-object.js';
+import type { Files } from '../storage/files.js';
+import { splitLines } from '../storage/split-lines.js';
+import type { Fields, Handled, SandboxArea } from './area.js';
+import type { CampaignEntry } from './campaign.js';
+import type { ChatEntry } from './chat.js';
+import type { ContactEntry } from './contacts.js';
+import type { GatewayEntry } from './gateway/gateway-bodies.js';
+import { isRefused, type RefusedRequest } from './http-answer.js';
+import type { SmsEntry } from './sms/batch-schema.js';
+import type { VerificationEntry } from './verification.js';
+import type { WebhookSender } from './webhook-sender.js';
 
 /**
  * The ledger: one header line, then a line for each page.

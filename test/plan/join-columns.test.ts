@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { joinColumns } from '../../../src/plan/columns/bind-columns.js';
+import { joinColumns } from '../../src/plan/bind-columns.js';
 
 const join = (...inputs: string[][]) => joinColumns(inputs);
 const fold = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');

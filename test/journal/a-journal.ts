@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { RowVerdict } from '../../../src/domain/row.js';
-import type { JournalEntry, OutcomeEntry, RowRange } from '../../../src/journal/entry-format.js';
-import type { StepSize } from '../../../src/journal/row-status/row-status-view.js';
-import { aClose, anIntent, anOpen, anOutcome } from '../builders.js';
+import type { RowVerdict } from '../../src/domain/row.js';
+import type { JournalEntry, OutcomeEntry, RowRange } from '../../src/journal/entry-format.js';
+import type { StepSize } from '../../src/journal/row-status-view.js';
+import { aClose, anIntent, anOpen, anOutcome } from './builders.js';
 
 /** Rows of the requests of each step, in their order. */
 export const REQUESTS = [

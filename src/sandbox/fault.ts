@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { AREAS, type Area } from '../../domain/areas.js';
-import { UserError } from '../../domain/errors.js';
-import { answerHtml, answerRefused, type ErrorForm, type HttpAnswer, INVALID_MSISDN } from '../http-answer.js';
-import { choosePlaces, createRandom, type Random } from '../random.js';
+import { AREAS, type Area } from '../domain/areas.js';
+import { UserError } from '../domain/errors.js';
+import { answerHtml, answerRefused, type ErrorForm, type HttpAnswer, INVALID_MSISDN } from './http-answer.js';
+import { choosePlaces, createRandom, type Random } from './random.js';
 
 /** Kinds of faults by when they happen; beside them stands `status-<code>`, any from 200 to 599, which is `before`. */
 const KINDS = {

@@ -1,11 +1,11 @@
-import { isResultColumn } from '../../domain/output-columns.js';
-import type { Cell } from '../../domain/row.js';
-import { bindRows } from '../../filter/bind-where.js';
-import type { RecordReader } from '../../input/record-reader.js';
-import type { RowStep } from '../../job/job.js';
-import type { DraftRow } from '../../kinds/step-kind.js';
-import { Columns, findColumn } from '../../normalize/columns.js';
-import type { ProblemList } from '../problems.js';
+import { isResultColumn } from '../domain/output-columns.js';
+import type { Cell } from '../domain/row.js';
+import { bindRows } from '../filter/bind-rows.js';
+import type { RecordReader } from '../input/record-reader.js';
+import type { RowStep } from '../job/job.js';
+import type { DraftRow } from '../kinds/step-kind.js';
+import { Columns, findColumn } from '../normalize/columns.js';
+import type { ProblemList } from './problems.js';
 
 /**
  * Binds the rows of a file while its columns become known. A CSV names its columns in the header; those of an NDJSON

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../../ports/clock.js';
 import { absoluteUrl, defineRoute, msisdn, type Route, someText } from '../area.js';
-import type { PostKind, WebhookSender } from '../webhook/sender.js';
+import type { PostKind, WebhookSender } from '../webhook-sender.js';
 import type { SmsRow } from './batch-schema.js';
 
 /** Documented; after the last the receipt is given up. */

@@ -1,16 +1,16 @@
 import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
-import { isObject, remember } from '../../domain/is-object.js';
-import type { InputFile } from '../../input/inputs.js';
-import { isRowStep, type Job, type RowStep, type Step, type SuppressionLists } from '../../job/job.js';
-import type { Condition } from '../../job/schema/written-where.js';
-import { planIdOf } from '../../kinds/ids.js';
-import { areasOf } from '../../kinds/kinds.js';
-import { boundBatch } from '../../kinds/sms/sms.js';
-import { accountOf } from '../format/run-record.js';
-import { type DigestedInput, digestFile, nameInput, type PlanDeps, STANDARD_INPUT } from '../plan-deps.js';
-import type { ProblemList } from '../problems.js';
-import { digestSuppression, type SuppressionFile } from '../suppress/list-suppression.js';
+import { isObject, remember } from '../domain/is-object.js';
+import type { InputFile } from '../input/inputs.js';
+import { isRowStep, type Job, type RowStep, type Step, type SuppressionLists } from '../job/job.js';
+import type { Condition } from '../job/schema/written-where.js';
+import { planIdOf } from '../kinds/ids.js';
+import { areasOf } from '../kinds/kinds.js';
+import { boundBatch } from '../kinds/sms/sms.js';
+import { accountOf } from './format/run-record.js';
+import { type DigestedInput, digestFile, nameInput, type PlanDeps, STANDARD_INPUT } from './plan-deps.js';
+import type { ProblemList } from './problems.js';
+import { digestSuppression, type SuppressionFile } from './suppress/list-suppression.js';
 
 /** The files that a plan will take, by step, and those that it omits. */
 export interface Selection {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { encodeLine } from '../../../src/journal/entry-format.js';
-import { JournalWindow, readJournal } from '../../../src/journal/reader.js';
-import { RowEndTable, RowStatusView } from '../../../src/journal/row-status/row-status-view.js';
-import { runsOf } from '../../one-in.js';
-import { anIntent, JOURNAL_PATH, memoryFiles } from '../builders.js';
+import { encodeLine } from '../../src/journal/entry-format.js';
+import { JournalWindow, readJournal } from '../../src/journal/reader.js';
+import { RowEndTable, RowStatusView } from '../../src/journal/row-status-view.js';
+import { runsOf } from '../one-in.js';
 import { anyJournal, SIZES } from './a-journal.js';
+import { anIntent, JOURNAL_PATH, memoryFiles } from './builders.js';
 
 test('the view of a run agrees with a plain model about every row, whatever the journal', async () => {
   await fc.assert(

@@ -2,8 +2,8 @@ import { EventEmitter, once, setMaxListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { Agent, request } from 'undici';
-import { isOnThisMachine } from '../../domain/loopback.js';
-import type { Clock } from '../../ports/clock.js';
+import { isOnThisMachine } from '../domain/loopback.js';
+import type { Clock } from '../ports/clock.js';
 
 /** POSTs in flight at once, over all addresses: a receiver must not need a socket per message. */
 const MAX_IN_FLIGHT = 16;

@@ -1,8 +1,8 @@
-import { increment } from '../../domain/count-of.js';
-import { remember } from '../../domain/is-object.js';
-import type { RowVerdict, Verdict } from '../../domain/row.js';
-import type { IntentEntry, JournalEntry, OutcomeEntry, RowRange, SettleEntry } from '../entry-format.js';
-import { keyOf, type OpenRequest, RunState } from '../replay.js';
+import { increment } from '../domain/count-of.js';
+import { remember } from '../domain/is-object.js';
+import type { RowVerdict, Verdict } from '../domain/row.js';
+import type { IntentEntry, JournalEntry, OutcomeEntry, RowRange, SettleEntry } from './entry-format.js';
+import { keyOf, type OpenRequest, RunState } from './replay.js';
 
 /**
  * What became of a planned row: `open`, its run has yet to send it; `under-way`, its request has an intent and no

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { type AreaEntry, absoluteUrl, type Fields, someText } from '../area.js';
-import type { PostKind } from '../webhook/sender.js';
+import type { PostKind } from '../webhook-sender.js';
 
-/** The bodies of the gateway, with the limits of the service's documentation. Fields that it does not know are kept. */
+/**
+ * What the gateway takes, with the limits of the service's documentation (fields that it does not know are kept), what the ledger has of it, and
+ * what is posted.
+ */
 
 const aQueue = z.looseObject({ type: z.literal('queue'), id: someText });
 
