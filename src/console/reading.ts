@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../command/context.js';
 import { lockDepsOf } from '../command/env.js';
 import { findNewestRun, openNamedRun } from '../command/run-directory.js';
@@ -93,8 +92,9 @@ function listChanged(planned: Job, job: Job): string[] {
   const readingOf = (step: Step | undefined) => (step !== undefined && isRowStep(step) ? step.input : undefined);
   return planned.steps.flatMap((step, at) => {
     const [then, now] = [readingOf(step), readingOf(job.steps[at])];
+    // The plan's is read from a file, and has no keys without a value.
     const read = (['where', 'country', 'countryColumn'] as const).filter(
-      (key) => !isDeepStrictEqual(then?.[key], now?.[key]),
+      (key) => JSON.stringify(then?.[key]) !== JSON.stringify(now?.[key]),
     );
     return [...listChangedKeys(planned, at, job), ...read.map((key) => `input.${key}`)].map(
       (key) => `steps[${at}].${key}`,

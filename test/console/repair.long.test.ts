@@ -94,6 +94,8 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
 
   test('what a run that stopped has not sent is planned anew, as the campaign says now', async () => {
     await console.aCampaign('typo', people(10));
+    const all = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`["name","P${at + 1}"]`, 'on']));
+    await console.save('/c/typo/who', all);
     await console.save('/c/typo/when', { when: 'now', sample: '20' });
     await console.check('typo');
     const sample = await console.send('typo', 2);
@@ -105,7 +107,7 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     );
     await console.save('/c/typo/who', { '["name","P1"]': 'on' });
     expect(await console.textAt('/c/typo/run')).toContain('“Text” at Message, “Who gets it” at Who. The rest goes');
-    await console.save('/c/typo/who', {});
+    await console.save('/c/typo/who', all);
     await console.post('/c/typo/retry', { run: fieldOf(sample, 'run'), only: 'unprocessed' });
     expect(textOf(await console.checked('typo'))).toMatch(/8 people .*Corrected, P\d/);
     const end = textOf(await console.send('typo', 8));
