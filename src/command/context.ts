@@ -59,6 +59,8 @@ export interface Result {
   readonly exitCode?: number;
   /** In a few words, for the log. */
   readonly reason?: string;
+  /** What to do now, for the log; absent where nothing is left to do. */
+  readonly hint?: string | undefined;
   /** What stopped it all the same: is thrown once the result is printed. */
   readonly failure?: unknown;
 }

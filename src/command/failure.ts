@@ -200,12 +200,13 @@ export function sayFailed(error: unknown, terminal: ErrorTerminal): void {
     terminal.writeStderr(showFromHere({ ...PLAIN_SCREEN, ...terminal.screen }, formatError(error)));
 }
 
-/** Writes a failure for a line of the log: what is so, with the first of several problems, and below it all of them and what to do. */
+/** Writes a failure for a line of the log: what is so, with the first of its problems, and below it all of several and what to do. */
 export function explainError(error: unknown) {
   const { code, message: said, problems = [], exitCode } = judge(error);
   const [first = '', ...more] = formatError(error).trimEnd().split('\n');
   const isNamed = problems.some((problem) => said.includes(problem.message));
   const isListed = problems.length > 0 && !isNamed && more[0]?.startsWith('  ') === true;
   const message = isListed ? `${first} ${more[0]?.trim()}` : first;
-  return { message, code, hint: more.length === 0 ? undefined : more.join('\n'), exitCode };
+  const hint = isListed && problems.length === 1 ? more.slice(1).map((line) => line.trim()) : more;
+  return { message, code, hint: hint.length === 0 ? undefined : hint.join('\n'), exitCode };
 }

@@ -23,7 +23,7 @@ export interface Verb<F> {
 }
 
 /** How a command ended, for what watches it. */
-export type CommandEnd = Required<Pick<Result, 'exitCode' | 'reason'>>;
+export type CommandEnd = Required<Pick<Result, 'exitCode' | 'reason'>> & Pick<Result, 'hint'>;
 
 /** Flags that mean the same in every verb that has them. */
 interface CommonFlags {
@@ -98,8 +98,8 @@ async function logged(command: string, context: Context, task: () => Promise<Com
     );
   };
   try {
-    const { exitCode, reason } = await task();
-    end(exitCode, reason);
+    const { exitCode, reason, hint } = await task();
+    end(exitCode, reason, hint === undefined ? {} : { hint });
     return exitCode;
   } catch (error) {
     const { message, exitCode, ...more } = explainError(error);

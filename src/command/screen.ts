@@ -1,7 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { styleText } from 'node:util';
 import { quoteWord } from '../domain/errors.js';
-import { wrapText } from '../domain/text.js';
+import { capitalize, wrapText } from '../domain/text.js';
 
 /** Where a text for a person is shown: how wide, whether in colour, from which directory, and how this command was called. */
 export interface Screen {
@@ -66,6 +66,11 @@ export function escapeText(text: string): string {
 export interface NextStep {
   readonly what: string;
   readonly command?: string | undefined;
+}
+
+/** On one line, for the log. */
+export function sayNextStep({ what, command }: NextStep): string {
+  return capitalize(command === undefined ? what : `${what}: ${command}`);
 }
 
 /** The first lines of an account, in one style; ends without a line break. */

@@ -229,14 +229,17 @@ const MOST_CODES = 3;
 
 /** Why a run ended so, in one line for the log: what stopped it, or which rows were not accepted. */
 export function explainEnd(summary: Summary): string {
-  const { state, stop, steps } = summary;
-  if (stop !== null) return `${state} (${stop.reason}): ${stop.detail}`;
+  const { state, stop, steps, balance } = summary;
+  if (stop !== null) {
+    const rows = [`${format(balance.accepted)} of ${countOf(balance.read, 'row')} accepted`, ...listNotSent(summary)];
+    return `${state} (${stop.reason}): ${stop.detail}; ${rows.join(', ')}`;
+  }
   const rejected = describeRejected(summary);
   const held = countHeld(summary);
   const say = (count: number, what: string) => count > 0 && `${countOf(count, 'row')} ${what}`;
   const parts = listSaid(
-    rejected && `${rejected}${listCodes(steps)}`,
     ...listNotSent(summary),
+    rejected && `${rejected}${listCodes(steps)}`,
     say(held.had, 'held, as the number had the text already'),
     say(held.noZone, 'held, as no time zone is known'),
     say(sumOf(steps.map(({ skips }) => skips.retried ?? 0)), 'claimed by another plan'),

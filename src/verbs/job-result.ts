@@ -2,8 +2,9 @@ import { dirname } from 'node:path';
 import type { Context, Result } from '../command/context.js';
 import { describeFailure, describeRunEnd } from '../command/failure.js';
 import type { OpenedRun } from '../command/run-directory.js';
-import { type NextStep, showPath } from '../command/screen.js';
+import { type NextStep, type Screen, sayNextStep, showCommand, showPath } from '../command/screen.js';
 import { jobDirectoryOf } from '../command/with-job.js';
+import { listSaid } from '../domain/count-of.js';
 import type { Job } from '../job/job.js';
 import { digestPlanOf, readPlan } from '../plan/format/plan-file.js';
 import { findGuardFaults } from '../plan/guards.js';
@@ -13,7 +14,7 @@ import { EXIT, worstExitCode } from '../report/exit-code.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
 import { findLacking } from '../run/checks-before.js';
 import { formatIdle } from '../texts/file-notices.js';
-import type { NextStepView } from '../texts/next-step.js';
+import { type NextStepView, nextStep } from '../texts/next-step.js';
 import { nextOfPlan } from '../texts/plan-text.js';
 import { explainDoubt, explainEnd, formatOpenDoubt, formatSummary, listFigures } from '../texts/summary-text.js';
 
@@ -54,16 +55,21 @@ export function describeDone(
   const exitCode = worstExitCode([...summaries.map((each) => each.exitCode), isDoubtLeft ? EXIT.inDoubt : EXIT.ok]);
   const last = summaries.at(-1);
   context.name({ ...(last === undefined ? { state: 'nothing-new' } : listFigures(last)), openDoubt: openDoubt.rows });
-  const reasons = [last === undefined ? 'nothing new' : explainEnd(last), explainDoubt(others)];
-  const reason = reasons.filter((each) => each !== '').join('; ');
+  // What the exit code is about comes first: the run that was finished before the last one may have it.
+  const worst = exitCode === EXIT.ok ? undefined : summaries.findLast((each) => each.exitCode === exitCode);
+  const before = worst !== undefined && worst !== last && `run ${worst.plan} is ${explainEnd(worst)}`;
+  const reasons = listSaid(before, last === undefined ? 'nothing new' : explainEnd(last), explainDoubt(others));
+  const next = worst === undefined ? nextOfDoubt(others, screen) : nextStep(worst, viewOf(job, named), screen);
+  const hint = exitCode === EXIT.ok || next === undefined ? undefined : sayNextStep(next);
+  const end = { exitCode, reason: reasons.join('; '), hint };
   const doubts = formatOpenDoubt(openDoubt, own, screen);
   if (last === undefined) {
     const idle = { job: job.name, state: 'nothing-new', directory: jobDirectoryOf(job), leftOut, openDoubt };
-    return { json: idle, text: `${formatIdle(job, leftOut, { path: named.path, screen })}${doubts}`, exitCode, reason };
+    return { json: idle, text: `${formatIdle(job, leftOut, { path: named.path, screen })}${doubts}`, ...end };
   }
   const earlier = summaries.length === 1 ? {} : { earlier: summaries.slice(0, -1) };
   const json = { ...describeRunEnd(last), exitCode, ...earlier, openDoubt };
-  return { json, text: `${formatSummaries(summaries, job, named, context)}${doubts}`, exitCode, reason };
+  return { json, text: `${formatSummaries(summaries, job, named, context)}${doubts}`, ...end };
 }
 
 /** One JSON object: the failure, with earlier finished runs as `earlier`. */
@@ -88,15 +94,23 @@ export function describeFailed(
   };
 }
 
-function formatSummaries(
-  summaries: readonly Summary[],
-  { service, guards }: Job,
-  { path: job, ...named }: Named,
-  { env, screen }: Context,
-): string {
-  const about = { isSandbox: service.sandbox, requiresTest: guards.requireTest, job, ...named };
-  const view = { ...about, nowMs: env.clock.now(), screen };
+function formatSummaries(summaries: readonly Summary[], job: Job, named: Named, { env, screen }: Context): string {
+  const view = { ...viewOf(job, named), nowMs: env.clock.now(), screen };
   return summaries.map((summary) => formatSummary(summary, view)).join('\n');
+}
+
+function viewOf({ service, guards }: Job, { path: job, ...named }: Named): NextStepView {
+  return { isSandbox: service.sandbox, requiresTest: guards.requireTest, job, ...named };
+}
+
+/** Where earlier runs alone have rows in doubt. */
+function nextOfDoubt([first]: OpenDoubt['runs'], screen: Screen): NextStep | undefined {
+  return (
+    first && {
+      what: 'see what settles them',
+      command: showCommand(screen, 'status', showPath(screen, first.directory)),
+    }
+  );
 }
 
 /**
