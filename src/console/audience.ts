@@ -3,7 +3,8 @@ import { countOf, format } from '../domain/count-of.js';
 import { readKept } from '../domain/is-object.js';
 import { bindWhere, describeCondition } from '../filter/bind-rows.js';
 import { foldText } from '../filter/compile-test.js';
-import { guessConsent, type SampledRows } from '../guess/sampled-columns.js';
+import { guessConsent } from '../guess/guess-job.js';
+import type { SampledRows } from '../guess/sampled-columns.js';
 import { type Where, writtenWhere } from '../job/schema/written-where.js';
 import { Columns, findColumn } from '../normalize/columns.js';
 

@@ -24,7 +24,7 @@ export interface PeopleHead {
   /** Where it was when this was written. */
   readonly directory: string;
   readonly job: string;
-  /** As requests name it (run-record.ts). */
+  /** As requests name it (`accountOf`). */
   readonly account: string;
   /** `frequency.group` of the job; '' without one. */
   readonly group: string;

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { dirname, join, relative } from 'node:path';
 import { countOf, listMost, sumOf } from '../domain/count-of.js';
 import { InternalError, UserError } from '../domain/errors.js';
-import { isRowStep, type Job } from '../job/job.js';
+import { accountOfKind, isRowStep, type Job } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
 import type { CurrentRowStatus, RowStatusView } from '../journal/row-status-view.js';
 import { readRunState } from '../journal/state-reader.js';
@@ -11,7 +11,6 @@ import type { FindHad } from '../kinds/row-judge.js';
 import type { SeenText } from '../kinds/sms/sms-texts.js';
 import { JOURNAL_FILE, type PlanAt, type PlannedStep, totalOf } from '../plan/format/plan-file.js';
 import { readRequests } from '../plan/format/planned-files.js';
-import { accountOfKind } from '../plan/format/run-record.js';
 import { readRunRows } from '../report/run-rows.js';
 import { type Files, removeLeftovers, syncFile } from '../storage/files.js';
 import {

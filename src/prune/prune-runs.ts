@@ -4,7 +4,7 @@ import { remember } from '../domain/is-object.js';
 import type { RunStatus } from '../journal/replay.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { fileIdsOf } from '../plan/reimport/named-rows.js';
-import { listFilesOf } from '../registry/job-rows.js';
+import { listFilesOf } from '../registry/claims.js';
 import { isReported, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import { readWaiting } from '../registry/waiting-messages.js';

@@ -1,9 +1,18 @@
 import { sumOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
-import { RowRanges } from '../journal/row-status-view.js';
+import { accountOfKind } from '../job/job.js';
+import type { RetryEntry, RowRange } from '../journal/entry-format.js';
+import type { RunStatus } from '../journal/replay.js';
+import { addRow, RowRanges } from '../journal/row-status-view.js';
 import { atAnyTime, type RowId } from '../kinds/ids.js';
-import { type Plan, type RetryOf, totalOf } from '../plan/format/plan-file.js';
-import { accountOfKind, isSameOccurrence } from '../plan/format/run-record.js';
+import { type Plan, type PlanAt, type RetryOf, totalOf } from '../plan/format/plan-file.js';
+import { isSameOccurrence } from '../plan/format/run-record.js';
+import { fileIdsOf, type IsAsked, readNamedRows, readRowsOfOthers } from '../plan/reimport/named-rows.js';
+import { type RunRows, readRunRows } from '../report/run-rows.js';
+import type { Files } from '../storage/files.js';
+import type { Lock } from '../storage/lock.js';
+import type { Ports } from '../storage/lock-file.js';
+import { appendToRun } from './append-to-run.js';
 
 /** What a plan takes of other runs, for good. Durable before the plan can begin. */
 export interface PlanClaims {
@@ -23,7 +32,7 @@ export interface PlanClaims {
 interface ClaimedRows {
   /** The kind of the step that claims them. */
   readonly kind: string;
-  /** The account of that step, as its requests name it (run-record.ts). */
+  /** The account of that step, as its requests name it (`accountOf`). */
   readonly account: string;
   /** The id of their file (`fileIdsOf`). */
   readonly from: string;
@@ -71,40 +80,6 @@ class Claim {
     }
     return this.#rows.find(row) === true;
   }
-}
-
-type Claimant = Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>;
-
-/** Rows that a plan claims, by the kind of its step and their files. */
-export class RowsToClaim {
-  readonly #rows = new Map<string, { kind: string; file: string; rows: number[] }>();
-
-  add(kind: string, { file, row }: RowId): void {
-    remember(this.#rows, `${kind} ${file}`, () => ({ kind, file, rows: [] })).rows.push(row);
-  }
-
-  /** Describes the claim of the rows; none where there is nothing to claim. */
-  describe({ id, job, occurrence, retryOf }: Claimant, { at, by }: { at: number; by: string }): PlanClaims[] {
-    const claimed = [...this.#rows.values()];
-    if (claimed.length === 0) return [];
-    const rows = claimed.map(({ kind, file, rows: numbers }) => {
-      return { kind, account: accountOfKind(job, kind), from: file, rows: encodeRanges(numbers) };
-    });
-    const who = { plan: id, by, occurrence, retryOf: retryOf ?? null };
-    const count = sumOf(claimed.map(({ rows: numbers }) => numbers.length));
-    return [{ at, ...who, count, rows }];
-  }
-}
-
-function encodeRanges(rows: readonly number[]): string {
-  const ranges: number[] = [];
-  let end = 0;
-  for (const row of [...new Set(rows)].sort((one, other) => one - other)) {
-    if (row === end && ranges.length > 0) ranges.push((ranges.pop() ?? 0) + 1);
-    else ranges.push(row - end, 1);
-    end = row + 1;
-  }
-  return ranges.join();
 }
 
 /** Which rows the plans of a job have claimed, for good: whatever becomes of a plan, another has its rows only by a claim of its own. Pure. */
@@ -184,4 +159,106 @@ export class Claims {
   #listOf(kind: string, file: string): readonly Claim[] {
     return this.#claims.get(`${kind} ${atAnyTime(file)}`) ?? [];
   }
+}
+
+/** Who claimed rows that came back as input. */
+const REIMPORTED = 're-import';
+
+/**
+ * What a plan has of the rows of others, and has not claimed yet. `by`: who had them claimed. `isBegun`: what others claimed since is theirs;
+ * else a claim of its own that does not stand last, as its process died before the memory knew it, is made once more.
+ */
+export async function describeClaims(
+  files: Files,
+  run: PlanAt,
+  { claims, at, isBegun, by = REIMPORTED }: { claims: Claims; at: number; isBegun: boolean; by?: string | undefined },
+): Promise<PlanClaims[]> {
+  const { id: plan, job, occurrence, retryOf } = run.plan;
+  const found = new Map<string, { kind: string; from: string; numbers: number[] }>();
+  for await (const { step, id } of readRowsOfOthers(files, run)) {
+    const { kind } = step;
+    const { isOwn } = claims.findNext(kind, id, run.plan, false);
+    const hasIt = isBegun ? isOwn : claims.listOwners(kind, id, run.plan).at(-1) === plan;
+    if (hasIt) continue;
+    remember(found, `${kind} ${id.file}`, () => ({ kind, from: id.file, numbers: [] })).numbers.push(id.row);
+  }
+  if (found.size === 0) return [];
+  const rows = [...found.values()].map(({ kind, from, numbers }) => {
+    return { kind, account: accountOfKind(job, kind), from, rows: encodeRanges(numbers) };
+  });
+  const count = sumOf([...found.values()].map(({ numbers }) => numbers.length));
+  return [{ at, plan, by, occurrence, retryOf: retryOf ?? null, count, rows }];
+}
+
+function encodeRanges(rows: readonly number[]): string {
+  const ranges: number[] = [];
+  let end = 0;
+  for (const row of [...new Set(rows)].sort((one, other) => one - other)) {
+    if (row === end && ranges.length > 0) ranges.push((ranges.pop() ?? 0) + 1);
+    else ranges.push(row - end, 1);
+    end = row + 1;
+  }
+  return ranges.join();
+}
+
+/** What plans have claimed and nothing else knows, by their rows: those of retries, and those that were begun. `history`: in the order in which they began. */
+export async function describePastClaims(
+  files: Files,
+  { known, history, at }: { known: Claims; history: readonly (PlanAt & { readonly state: RunStatus })[]; at: number },
+): Promise<PlanClaims[]> {
+  const entries: PlanClaims[] = [];
+  for (const run of history) {
+    if (run.state === 'planned' && run.plan.retryOf === undefined) continue;
+    entries.push(...(await describeClaims(files, run, { claims: known, at, isBegun: true })));
+  }
+  return entries;
+}
+
+/** The files of which a plan has rows: its own, and those of rows that it has claimed. */
+export function listFilesOf(plan: Plan, claims: Claims): string[] {
+  const came = claims.claimsOf(plan.id).flatMap(({ rows }) => rows.map(({ from }) => from));
+  return [...plan.steps.flatMap((step) => fileIdsOf(plan, step)), ...came];
+}
+
+/** Lists the rows of a run, of those that are asked for, that other plans have claimed. `isRejected`: whether a row may have come back, too. */
+export async function* listClaimed(
+  files: Files,
+  run: PlanAt,
+  claims: Claims,
+  isAsked: IsAsked,
+  isRejected: (step: number, index: number) => boolean = () => false,
+): AsyncGenerator<{ step: number; index: number; claim: PlanClaims }> {
+  const { id, steps } = run.plan;
+  const claimable = listFilesOf(run.plan, claims);
+  // Most runs have none: then their rows are not read.
+  if (!steps.some(({ kind }) => claimable.some((file) => claims.hasAny(kind, file, id)))) return;
+  for (const step of steps) {
+    if (step.counts.read === 0) continue;
+    for await (const { index, id: row } of readNamedRows(files, run, step, isAsked)) {
+      const claim = row && claims.findNext(step.kind, row, run.plan, isRejected(step.number, index)).next;
+      if (claim !== undefined) yield { step: step.number, index, claim };
+    }
+  }
+}
+
+/**
+ * Notes in the journal of a run which of its rows other plans have claimed, as the memory knows it: the run's outputs are made from
+ * its journal. To be called behind the lock; a second time there is nothing to note. Gives the run as it stands then.
+ */
+export async function noteClaims(run: RunRows, claims: Claims, lock: Lock, deps: Ports): Promise<RunRows> {
+  const { directory, plan, rows } = run;
+  const ranges = new Map<string, { entry: Omit<RetryEntry, 'rows'>; rows: RowRange[] }>();
+  const isUnsent: IsAsked = (row, index, { number }) =>
+    row.state === 'planned' && ['rejected', 'not-sent'].includes(rows.currentStatusOf(number, index));
+  const isRejected = (step: number, index: number) => rows.currentStatusOf(step, index) === 'rejected';
+  for await (const { step, index, claim } of listClaimed(deps.files, run, claims, isUnsent, isRejected)) {
+    const { plan: by, by: who } = claim;
+    const status = isRejected(step, index) ? 'rejected' : 'not-sent';
+    const entry = { type: 'retry', at: deps.clock.now(), by: who, plan: by, status } as const;
+    addRow(remember(ranges, `${by} ${status}`, () => ({ entry, rows: [] })).rows, step, index);
+  }
+  if (ranges.size === 0) return run;
+  const entries = [...ranges.values()].map((noted): RetryEntry => ({ ...noted.entry, rows: noted.rows }));
+  await appendToRun(run, { entries, lock }, deps);
+  return readRunRows(deps.files, { directory, plan });
 }

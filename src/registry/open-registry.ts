@@ -6,9 +6,8 @@ import { type RunRecord, readRunFile, writeRunFile } from '../plan/format/run-re
 import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Ports } from '../storage/lock-file.js';
-import type { PlanClaims } from './claims.js';
+import { describePastClaims, type PlanClaims } from './claims.js';
 import { findMemoryFaults, findRunFaults } from './find-faults.js';
-import { describePastClaims } from './job-rows.js';
 import { type Fault, listMemories, MEMORY_KEY, readClaims, readMemory } from './memory-file.js';
 import { type PastRun, readHistory } from './read-runs.js';
 import { describeBegun, describeEnded, identifyRun, type OpenOptions, Registry, refuseDirectory } from './registry.js';

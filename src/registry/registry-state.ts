@@ -1,8 +1,9 @@
 import { dirname } from 'node:path';
 import { type Problem, quoteWord, UserError } from '../domain/errors.js';
 import { remember } from '../domain/is-object.js';
+import { accountOfKind } from '../job/job.js';
 import { digestsOf, type Plan } from '../plan/format/plan-file.js';
-import { type Act, accountOfKind, isSameOccurrence, type RunBegun, type RunRecord } from '../plan/format/run-record.js';
+import { type Act, isSameOccurrence, type RunBegun, type RunRecord } from '../plan/format/run-record.js';
 import { listFileIds } from '../plan/reimport/named-rows.js';
 import { Claims } from './claims.js';
 

@@ -1,16 +1,16 @@
 import { basename, join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
+import { accountOfKind } from '../job/job.js';
 import { digestPlanOf, JOURNAL_FILE, type Plan, type PlanAt } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
-import { accountOfKind, type RunEnded, type RunRecord, writeRunFile } from '../plan/format/run-record.js';
+import { type RunEnded, type RunRecord, writeRunFile } from '../plan/format/run-record.js';
 import type { Summary } from '../report/summary.js';
 import { type Files, syncFile } from '../storage/files.js';
 import { type Identity, identityOf } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
-import type { PlanClaims } from './claims.js';
+import { describeClaims, type PlanClaims } from './claims.js';
 import { findRunFaults, listOpenJournals } from './find-faults.js';
-import { describeClaims } from './job-rows.js';
 import {
   type Adoption,
   type Fault,

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { increment } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { readKept, remember } from '../domain/is-object.js';
-import { isRowStep } from '../job/job.js';
+import { accountOfKind, isRowStep } from '../job/job.js';
 import type { CurrentRowStatus } from '../journal/row-status-view.js';
 import { kindOf } from '../kinds/kinds.js';
 import {
@@ -17,7 +17,6 @@ import {
 } from '../plan/format/plan-file.js';
 import { isLeftOut } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
-import { accountOfKind } from '../plan/format/run-record.js';
 import { fileIdsOf, type NamedRow, readNamedRows } from '../plan/reimport/named-rows.js';
 import { LISTED_OUTPUTS, OUTPUT_OF, OUTPUTS, type Output } from '../report/outputs.js';
 import { type CampaignRun, mergeSummaries } from '../report/page/other-runs.js';

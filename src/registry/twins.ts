@@ -1,15 +1,16 @@
 import { remember } from '../domain/is-object.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
-import { isRowStep } from '../job/job.js';
+import { accountOfKind, isRowStep } from '../job/job.js';
 import type { CurrentRowStatus } from '../journal/row-status-view.js';
 import { atAnyTime, type RowId, readRowId } from '../kinds/ids.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import { NumberSet } from '../normalize/number/number-set.js';
 import { nameAmongKind, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
-import { accountOfKind, isSameOccurrence } from '../plan/format/run-record.js';
+import { isSameOccurrence } from '../plan/format/run-record.js';
 import { fileIdsOf, readNamedRows } from '../plan/reimport/named-rows.js';
-import { type JobRows, listFilesOf } from './job-rows.js';
+import { listFilesOf } from './claims.js';
+import type { JobRows } from './job-rows.js';
 import type { PastRun } from './read-runs.js';
 
 /** Numbers, or sessions, each with the first row that has it. */

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import { quoteWord, UserError } from '../domain/errors.js';
+import { accountOfKind } from '../job/job.js';
 import type { JournalEntry } from '../journal/entry-format.js';
 import { readRunState } from '../journal/state-reader.js';
 import { digestsOf, JOURNAL_FILE, PLAN_FILE, type Plan, type PlanAt, readPlan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
-import { accountOfKind, readAgain } from '../plan/format/run-record.js';
+import { readAgain } from '../plan/format/run-record.js';
 import { appendToRun } from '../registry/append-to-run.js';
 import type { PastRun } from '../registry/read-runs.js';
 import type { OwnedRun, Registry } from '../registry/registry.js';

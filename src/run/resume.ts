@@ -1,11 +1,10 @@
 import { relative } from 'node:path';
 import { type Problem, quoteWord, UserError } from '../domain/errors.js';
-import type { Job, Step } from '../job/job.js';
+import { accountOf, type Job, type Step } from '../job/job.js';
 import { matchSteps } from '../job/planned-job.js';
 import type { RunState } from '../journal/replay.js';
 import { areasOf } from '../kinds/kinds.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
-import { accountOf } from '../plan/format/run-record.js';
 import type { Files } from '../storage/files.js';
 
 /**

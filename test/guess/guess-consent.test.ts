@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { guessConsent, isOptOutFile } from '../../src/guess/sampled-columns.js';
+import { guessConsent } from '../../src/guess/guess-job.js';
+import { isOptOutFile } from '../../src/guess/sampled-columns.js';
 import { aColumn, aSample, beside } from './a-sample.js';
 
 const consentOf = (...columns: string[][][]) => guessConsent(aSample(beside(...columns)));

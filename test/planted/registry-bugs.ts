@@ -43,7 +43,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a corrected name of the account, which is not sent, is another account',
-    file: 'src/plan/format/run-record.ts',
+    file: 'src/job/job.ts',
     find: '    sms: subAccountId,',
     replace: '    sms: account + subAccountId,',
     tests: ['test/e2e/sent-once.test.ts'],

@@ -1,4 +1,5 @@
-import { accountOfKind, type RunBegun } from '../../src/plan/format/run-record.js';
+import { accountOfKind } from '../../src/job/job.js';
+import type { RunBegun } from '../../src/plan/format/run-record.js';
 import { readSealed } from '../../src/plan/format/sealed-json.js';
 import type { PlanClaims } from '../../src/registry/claims.js';
 import type { MemoryDocument } from '../../src/registry/memory-file.js';

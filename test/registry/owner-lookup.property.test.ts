@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { accountOfKind } from '../../src/job/job.js';
 import { atAnyTime, formatRowId, type RowId, readRowId } from '../../src/kinds/ids.js';
 import { type Plan, rowsFile } from '../../src/plan/format/plan-file.js';
-import { accountOfKind, isSameOccurrence } from '../../src/plan/format/run-record.js';
+import { isSameOccurrence } from '../../src/plan/format/run-record.js';
 import { fileIdsOf } from '../../src/plan/reimport/named-rows.js';
-import { describeClaims, JobRows } from '../../src/registry/job-rows.js';
+import { describeClaims } from '../../src/registry/claims.js';
+import { JobRows } from '../../src/registry/job-rows.js';
 import { OwnerLookup } from '../../src/registry/owner-lookup.js';
 import type { PastRun } from '../../src/registry/read-runs.js';
 import { RegistryState } from '../../src/registry/registry-state.js';

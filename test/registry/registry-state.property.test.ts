@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JobService } from '../../src/job/job.js';
+import { accountOfKind, type JobService } from '../../src/job/job.js';
 import type { Plan } from '../../src/plan/format/plan-file.js';
-import { accountOfKind, type RunRecord } from '../../src/plan/format/run-record.js';
+import type { RunRecord } from '../../src/plan/format/run-record.js';
 import type { PastRun } from '../../src/registry/read-runs.js';
 import { RegistryState } from '../../src/registry/registry-state.js';
 import { runsOf } from '../one-in.js';

@@ -1,7 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { type Area, KINDS, type Kind } from '../../domain/areas.js';
 import { UserError } from '../../domain/errors.js';
-import type { JobService, ServiceAddresses } from '../../job/job.js';
 import type { Files } from '../../storage/files.js';
 import { type Identity, identityOf, isSameIdentity } from '../../storage/identity.js';
 import { type Plan, RUN_FILE, type TestOf } from './plan-file.js';
@@ -134,31 +132,6 @@ export async function assertOwnPlace(files: Files, directory: string): Promise<v
       hint: `Resume it there, or move the directory instead of copying it. If the other is gone for good, and this is the whole job, give the same command with --adopt.`,
     },
   );
-}
-
-type Addressed = Pick<JobService, 'sandbox'> & ServiceAddresses;
-
-/**
- * The account of an area as its requests name it, as one text: the address, and the account or subaccount in the path, or the tenant. By it who has had
- * a message is known, and who shares a limit: a name that is not sent makes no other account, nor does a key, which changes. What only the
- * sandbox took has reached nobody.
- */
-export function accountOf({ sandbox, account, accountId, subAccountId, tenant, bases }: Addressed, area: Area): string {
-  const address = sandbox ? 'sandbox' : bases[area];
-  const named = {
-    sms: subAccountId,
-    verification: subAccountId,
-    contacts: accountId ?? account,
-    gateway: tenant,
-    campaign: undefined,
-    chat: undefined,
-  }[area];
-  return named === undefined ? address : `${address} ${named}`;
-}
-
-/** The account of the area that a kind of step is for, as `accountOf` gives it. */
-export function accountOfKind({ service }: Pick<Plan['job'], 'service'>, kind: string): string {
-  return accountOf(service, KINDS[kind as Kind].area);
 }
 
 /**

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AREAS } from '../../../src/domain/areas.js';
-import type { JobService, RowStep } from '../../../src/job/job.js';
+import { accountOf, accountOfKind, type JobService, type RowStep } from '../../../src/job/job.js';
 import { kindOf } from '../../../src/kinds/kinds.js';
-import { accountOf, accountOfKind } from '../../../src/plan/format/run-record.js';
 import { aService } from '../a-plan.js';
 
 const SERVICE = aService();
