@@ -69,6 +69,7 @@ export async function findRun(campaign: CampaignFolder, context: Context, id = '
   const balance = balanceOfRun(plan, state, owner !== undefined);
   const names = await files.list(directory);
   const nowMs = env.clock.now();
+  const isLetGo = state.lastClose?.reason === 'abandoned';
   return {
     directory,
     plan,
@@ -79,9 +80,11 @@ export async function findRun(campaign: CampaignFolder, context: Context, id = '
     summary: await readSummary(files, directory),
     /** Whether the run is finished, even if its process died before its outputs were written. */
     isFinished: state.isFinished,
+    /** It was abandoned: the rest is planned anew, if at all. */
+    isLetGo,
     said: describeProgress(plan, { balance, state, isRunning: owner !== undefined, nowMs }),
     /** What waits until a person has looked at the sample, or stage, before it; undefined where nothing does. */
-    rest: owner === undefined ? findRest(plan, state) : undefined,
+    rest: owner === undefined && !isLetGo ? findRest(plan, state) : undefined,
     /** Keys of the job that say something else by now than what is sent. */
     changed: listChanged(plan.job, fixDates(job, state.firstOpen?.at ?? nowMs)),
     outputs: names.filter((name) => name.endsWith('.csv') || name.endsWith('.html')),
@@ -150,8 +153,10 @@ export function describeProgress(
 ): string {
   const { accepted, unprocessed, inDoubt, rejected } = balance;
   const more = listNonZero({ 'in doubt': inDoubt, 'could not be used': rejected });
-  const parts = [`${format(accepted)} accepted`, `${format(unprocessed)} to go`, ...more];
-  const head = isRunning ? 'Sending' : `The run is ${state.status === 'finished' ? 'finished' : 'stopped'}`;
+  const isLetGo = state.lastClose?.reason === 'abandoned';
+  const parts = [`${format(accepted)} accepted`, `${format(unprocessed)} ${isLetGo ? 'not sent' : 'to go'}`, ...more];
+  const ended = state.status === 'finished' ? 'finished' : isLetGo ? 'let go' : 'stopped';
+  const head = isRunning ? 'Sending' : `The run is ${ended}`;
   const next = isRunning ? (describeClosed(plan, nowMs) ?? describeLeft(plan, unprocessed)) : undefined;
   return `${head}: ${parts.join(', ')}.${next === undefined ? '' : ` ${next}`}`;
 }

@@ -132,7 +132,7 @@ function summarizeRun(
   { directory, plan, state, steps }: { directory: string; plan: Plan; state: RunState; steps: StepSummary[] },
   about: Pick<Summary, 'optedOutSince' | 'deliveries' | 'billed' | 'retriedHeld'>,
 ): Summary {
-  const { firstOpen, lastClose, takenBackAt } = state;
+  const { firstOpen, lastClose, lastSentAt, takenBackAt } = state;
   const { job, testOf } = plan;
   const balance = addBalances(steps.map((step) => step.balance));
   const end = {
@@ -156,7 +156,8 @@ function summarizeRun(
     state: state.status,
     stop: isStopped ? describeStop(lastClose) : null,
     startedAt: formatMoment(firstOpen?.at) ?? null,
-    endedAt: formatMoment(lastClose?.at) ?? null,
+    // Nothing was sent up to the day on which a person gives up the rest.
+    endedAt: formatMoment(lastClose?.reason === 'abandoned' ? (lastSentAt ?? lastClose.at) : lastClose?.at) ?? null,
     takenBackAt: formatMoment(takenBackAt),
     exitCode: exitCodeOf(end, job.failOn),
     balance,

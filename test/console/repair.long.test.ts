@@ -5,6 +5,7 @@ import { TEST_CREDENTIALS } from '../../src/sandbox/admission.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
 import { until } from '../e2e/command.js';
+import { runCommandInProcess } from '../e2e/command-in-process.js';
 import { AConsole, destinationsIn, expectSaid, fieldOf, openAConsole, serviceOf, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
@@ -114,6 +115,28 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     expect(end).toContain('Of 10 rows read, 10 were accepted. The run was abandoned');
     expect(end).not.toContain('What is left');
     expect(console.sent('typo')).toEqual(numbersOf(10));
+  });
+
+  test('a run that was given up in a terminal waits for no one, and what it did not send can be planned', async () => {
+    await console.aCampaign('given', people(5));
+    await console.save('/c/given/when', { when: 'now', sample: '20' });
+    await console.check('given');
+    const run = fieldOf(await console.send('given', 1), 'run');
+    expect(await console.textAt('/')).toContain('given the sample is sent, 4 messages wait for you');
+    const cwd = join(console.directory, 'campaigns/given');
+    const name = readdirSync(join(cwd, 'out/given')).find((each) => each.endsWith(run));
+    const before = Date.now();
+    await runCommandInProcess(['abandon', `out/given/${name}`], { cwd, env: {} });
+    const { endedAt } = JSON.parse(console.read(`campaigns/given/out/given/${name}/summary.json`));
+    expect(Date.parse(endedAt)).toBeLessThan(before);
+    expect(await console.textAt('/')).toMatch(/Done .*given 1 message accepted of 5 rows/);
+    expect(await console.textAt('/c/given')).toContain('The run is let go: 1 accepted, 4 not sent.');
+    const page = await console.textAt('/c/given/run');
+    expect(page).toMatch(/^Report .* The run was abandoned .* What is left Plan the 4 that were not sent/);
+    expect(page).not.toContain('Type 4');
+    await console.post('/c/given/retry', { run, only: 'unprocessed' });
+    expect(textOf(await console.send('given', 4))).not.toContain('What is left');
+    expect(console.sent('given')).toEqual(numbersOf(5));
   });
 
   test('its file stays where another of that name is uploaded, and so it is resumed', async () => {

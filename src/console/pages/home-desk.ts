@@ -218,9 +218,12 @@ export class HomeDesk extends Desk {
         progress: 'doubt',
         said: `${countOf(rows, 'message')} in doubt: ${rows === 1 ? 'it' : 'they'} may have arrived`,
       };
-    const isDone = run.summary?.state === 'finished';
+    const isDone = run.summary?.state === 'finished' || run.isLetGo;
     if (run.isFinished && !isDone) return { progress: 'stopped', said: 'sent, and its report is not written yet' };
     if (isDone && waits !== '') return { progress: 'checked', said: waits };
+    const { isSample, stage, count = 0 } = run.rest ?? {};
+    const rest = `${isSample ? 'the sample' : `stage ${stage}`} is sent, ${countOf(count, 'message')} ${count === 1 ? 'waits' : 'wait'} for you`;
+    if (run.rest !== undefined) return { progress: 'stopped', said: rest };
     return { progress: isDone ? 'done' : 'stopped', said: describeRunShortly(run, await this.readWhole(name, run)) };
   }
 }

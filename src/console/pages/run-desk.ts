@@ -10,7 +10,7 @@ import { type Html, html, NOTHING, renderOutcomeBar } from '../../report/page/ht
 import { renderCampaign } from '../../report/page/other-runs.js';
 import { renderFunnel, renderReasons } from '../../report/page/page-sections.js';
 import { chooseZone, describeRun } from '../../report/page/report-page.js';
-import { countNotSent, LET_GO, type Summary } from '../../report/summary.js';
+import { countNotSent, countUnsent, LET_GO, type Summary } from '../../report/summary.js';
 import type { WaitingPlan } from '../../retry/claiming-plan.js';
 import {
   countWaiting,
@@ -206,6 +206,8 @@ function renderLeft(
       const planned = forgotten.flatMap(({ plan: { retryOf }, rows }) =>
         retryOf?.run === plan.id && retryOf.only !== 'had-it-already' ? [[retryOf.only, rows] as const] : [],
       );
+      const isGivenUp = summary.stop?.reason === 'abandoned' && waiting === 0 && planned.length === 0;
+      const givenUp = isGivenUp ? Math.min(countNeverSent(summary), countNeverSent(all)) : 0;
       const isEarlier = plan.id !== runs.at(-1)?.plan.id;
       const retry = (only: string, button: string) => renderRetry(view, plan, only, button);
       return [
@@ -217,7 +219,7 @@ function renderLeft(
         until !== undefined &&
           accepted > 0 &&
           html`<a href="${view.at}/take-back?run=${plan.id}">Take back ${countOf(accepted, 'message')}</a>: the service holds ${accepted === 1 ? 'it' : 'them'} until ${until}.`,
-        ...[['not-sent', letGo] as const, ...planned].map(
+        ...[['unprocessed', givenUp] as const, ['not-sent', letGo] as const, ...planned].map(
           ([only, rows]) =>
             rows > 0 && retry(only, `Plan the ${rows === 1 ? 'one that was' : `${format(rows)} that were`} not sent`),
         ),
@@ -228,8 +230,14 @@ function renderLeft(
 }
 
 /** Where its process died, requests are under way: none of them can be settled before the run is finished. */
-function mayGoOn({ state, balance }: Summary): boolean {
+function mayGoOn({ state, stop, balance }: Summary): boolean {
+  if (stop?.reason === 'abandoned') return false;
   return state === 'unfinished' || (state !== 'finished' && balance.unprocessed > 0);
+}
+
+/** Rows that a run never sends and that no one decided on, as it was abandoned. */
+function countNeverSent(summary: Summary): number {
+  return countUnsent(summary) - countNotSent(summary, ...LET_GO);
 }
 
 /** Rows whose recipients had the text: held or skipped by the plan, or right before they would have been sent. */

@@ -100,7 +100,7 @@ ${choice(
 )}
 </div>
 <datalist id="zones">${Intl.supportedValuesOf('timeZone').map((each) => html`<option value="${each}"></option>`)}</datalist>
-${renderField(view, { id: 'sample', label: 'A sample first', hint: 'How many of the people, such as 5%. The rest waits until you have looked at how it went, and say so. Empty: all at once.', value: timing.sample, attributes: html` size="6"` })}`;
+${renderField(view, { id: 'sample', label: 'A sample first', hint: 'In percent of the people, such as 5%. The rest waits until you have looked at how it went, and say so. Empty: all at once.', value: timing.sample, attributes: html` size="6"` })}`;
   return renderPage(view, {
     title: 'When',
     body: html`<h1>When it leaves</h1><p>As it is saved: <b>${said}</b>.</p>
