@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import { formatDay } from '../domain/stated-time.js';
-import { accountOfKind, type Job } from '../job/job.js';
+import { accountOfKind, type Job, type Step } from '../job/job.js';
 import type { FindHad, HadSkip } from '../kinds/row-judge.js';
 import type { HadFigures, Plan, PlanAt } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
@@ -102,9 +102,9 @@ async function openPeople(
   const retried =
     retryOf && (await readMark(files, (await RunDirectories.read(files, jobDirectory)).of(retryOf.run), retryOf.run));
   // One step without duplicates has no number twice.
-  const mayRepeat = steps.length > 1 || steps.some((step) => step.kind === 'sms' && step.duplicates === 'keep');
+  const mayRepeat = steps.length > 1 || steps.some(keepsDuplicates);
   const countsOwn = job.frequency !== undefined && mayRepeat;
-  const texts = steps.length > 1 && begun === undefined ? new PlannedTexts() : undefined;
+  const texts = mayRepeat && begun === undefined ? new PlannedTexts() : undefined;
   if (heads.length === 0 && !countsOwn && texts === undefined) return undefined;
   const table = await loadTable(files, directory, { heads, key, retried });
   if (countsOwn && begun !== undefined) await addOwn(table, files, begun);
@@ -114,7 +114,11 @@ async function openPeople(
   );
   const known: KnownPeople = { table, runs, counts, retried, texts };
 
-  return () => createHadLookup(known, rules, nowMs());
+  return (step) => createHadLookup(known, rules, { nowMs: nowMs(), isOwnAsked: keepsDuplicates(step) });
+}
+
+function keepsDuplicates(step: Step | undefined): boolean {
+  return step?.kind === 'sms' && step.duplicates === 'keep';
 }
 
 async function makeMissing(
@@ -218,11 +222,11 @@ function countsDayAlone({ job, occurrence }: Pick<Plan, 'job' | 'occurrence'>): 
   return job.sameText === undefined && isDay(occurrence);
 }
 
-/** Which rows of a step are skipped since their number had the same text, or too many. */
+/** Which rows of a step are skipped since their number had the same text, or too many. `isOwnAsked`: rows before them in the same step count too. */
 export function createHadLookup(
   { table, runs, counts: own, retried, texts }: KnownPeople,
   { sameText, sameTextWithin, frequency, plan }: HadRules,
-  nowMs: number,
+  { nowMs, isOwnAsked = false }: { nowMs: number; isOwnAsked?: boolean },
 ): HadLookup {
   const step = texts?.beginStep() ?? 0;
   const counts = new Map<string, Found>();
@@ -268,9 +272,9 @@ export function createHadLookup(
     find: (number, textOf) => {
       from = undefined;
       otherAt = 0;
-      if (texts?.isOfStepBefore(number, textOf, step) === true) {
+      if (texts?.isOfStepBefore(number, textOf, isOwnAsked ? step + 1 : step) === true) {
         from = countIn({ run: plan.id, job: plan.job.name, at: new Date(nowMs).toISOString() });
-        if (sameText !== 'send') return takeAsHad(HAD_FROM_STEP);
+        if (sameText !== 'send') return takeAsHad(HAD_FROM_ROW);
       }
       const had = findSame(number, textOf);
       if (had !== undefined) from = countIn(nameRun(runs[had]));
@@ -296,9 +300,9 @@ export function createHadLookup(
 
 type Found = { -readonly [Key in keyof HadFigures['runs'][number]]: HadFigures['runs'][number][Key] };
 
-const HAD_FROM_STEP: HadSkip = {
+const HAD_FROM_ROW: HadSkip = {
   code: 'had-it-already',
-  reason: 'The number gets exactly this text from an earlier step of this plan',
+  reason: 'The number gets exactly this text from an earlier row of this plan',
 };
 
 function nameRun(run: PeopleHead | undefined): Omit<Found, 'rows'> {

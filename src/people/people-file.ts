@@ -289,8 +289,8 @@ const KEYS = 999_999_999_999_989;
 const SPREAD = 232_831;
 
 /**
- * Which texts the steps of a plan send to whom, for the steps behind them: 16 to 24 bytes a message. What one step sends twice to a number is
- * not asked: `duplicates` says that.
+ * Which texts the steps of a plan send to whom, for the steps behind them, and for the rows behind them where a number is kept twice: 16 to 24
+ * bytes a message.
  */
 export class PlannedTexts {
   readonly #messages = new NumberSet();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
 import type { InputFile } from '../input/inputs.js';
-import { isRowStep, type Job } from '../job/job.js';
+import { isRowStep, type Job, type Step } from '../job/job.js';
 import { planIdInstead } from '../kinds/ids.js';
 import type { Files } from '../storage/files.js';
 import { removeLeftovers } from '../storage/files.js';
@@ -100,7 +100,7 @@ async function planSelection(
     async (begin, { scratch, directory }) => {
       const steps: PlannedStep[] = [];
       for (const step of selection.steps) {
-        const planned = await planStep(step, { ...begin(), owners, refuseTwin });
+        const planned = await planStep(step, { ...begin(step.step), owners, refuseTwin });
         steps.push(moveSpool(planned, spool, join(directory, 'stdin')));
       }
       problems.throwIfAny();
@@ -252,7 +252,7 @@ export async function writeNewPlan(
   head: PlanHead,
   { deps, problems, place }: { deps: PlanDeps; problems: ProblemList; place: PlanPlace },
   planSteps: (
-    begin: () => PlanStepContext,
+    begin: (step: Step) => PlanStepContext,
     paths: { scratch: string; directory: string },
   ) => Promise<readonly PlannedStep[] | undefined>,
 ): Promise<MadePlan | undefined> {
@@ -270,7 +270,7 @@ export async function writeNewPlan(
     const { notAfter, service } = job;
     const { answerSeconds } = service.timeouts;
     const common = { planId: id, directory: scratch, deps, problems, prices, nowMs, notAfter, answerSeconds };
-    const steps = await planSteps(() => ({ ...common, had: people?.() }), { scratch, directory });
+    const steps = await planSteps((step) => ({ ...common, had: people?.(step) }), { scratch, directory });
     problems.throwIfAny();
     if (steps === undefined) return undefined;
     assertFitsSheets(job, steps);

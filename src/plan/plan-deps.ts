@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { InputFile } from '../input/inputs.js';
 import type { RecordReader } from '../input/record-reader.js';
-import type { Input, RowStep } from '../job/job.js';
+import type { Input, RowStep, Step } from '../job/job.js';
 import type { HadRows } from '../kinds/row-judge.js';
 import type { Files } from '../storage/files.js';
 import type { HadFigures, Plan } from './format/plan-file.js';
@@ -51,7 +51,7 @@ export interface HadLookup extends HadRows {
 export type OpenPeople = (
   plan: Pick<Plan, 'job' | 'occurrence' | 'retryOf'> & { readonly id?: string },
   jobDirectory: string,
-) => Promise<(() => HadLookup) | undefined>;
+) => Promise<((step?: Step) => HadLookup) | undefined>;
 
 /** How what came by it is shown. */
 export const STANDARD_INPUT = 'standard input';

@@ -52,7 +52,8 @@ export async function makeRetryPlan(
   const made = await writeNewPlan(head, context, async (begin) => {
     const steps: PlannedStep[] = [];
     for (const planned of source.steps) {
-      for (const step of stepOf(planned)) steps.push(await planRows(step, planned, { source, head, context: begin() }));
+      for (const step of stepOf(planned))
+        steps.push(await planRows(step, planned, { source, head, context: begin(step) }));
     }
     return steps;
   });

@@ -206,9 +206,26 @@ test('two steps with one text write to a person once; twice in one step is what 
     const isSent = sameText === 'send';
     expect([code, balance.accepted]).toEqual([sameText === undefined ? 1 : 0, isSent ? 7 : 1]);
     expect(await workspace.destinations()).toHaveLength(isSent ? 10 : 4);
-    const reason = isSent ? undefined : 'The number gets exactly this text from an earlier step of this plan';
+    const reason = isSent ? undefined : 'The number gets exactly this text from an earlier row of this plan';
     expect(reasonOf(summary, 2)).toBe(reason);
   }
+});
+
+test('a number that is kept twice gets each of its texts once, from whichever file: two nights may be sent at once', async () => {
+  const orders = (...rows: string[]) => `mobile,order\n${rows.map((row) => `${row}\n`).join('')}`;
+  const workspace = await aJobFor(orders(`${numberOf(1)},1`, `${numberOf(1)},2`, `${numberOf(1)},2`));
+  workspace.write('tuesday.csv', orders(`${numberOf(2)},3`, `${numberOf(1)},2`));
+  const template = { source: 'ACME', text: 'Order {{ order }} is ready' };
+  const changes = { steps: [anSmsStep({ input: { files: ['*.csv'] }, duplicates: 'keep', template })] };
+  workspace.change({ ...changes, sameText: 'skip' });
+
+  const { code, summary } = await workspace.run();
+
+  expect([code, codesOf(summary)]).toEqual([0, ['had-it-already', 'had-it-already']]);
+  expect(reasonOf(summary)).toBe('The number gets exactly this text from an earlier row of this plan');
+  expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(1), numberOf(2)]);
+  workspace.change({ ...changes, sameText: 'send' });
+  expect((await workspace.run('--again')).summary.balance.accepted).toBe(5);
 });
 
 test.each(['hold', 'skip'])(

@@ -102,7 +102,7 @@ test('the question says scheduled times, several senders, notBefore, and steps o
 });
 
 test('a number that stands twice and gets both messages is not two people', async () => {
-  const { workspace, run } = await aLiveJob(2, { steps: [anSmsStep({ duplicates: 'keep' })] });
+  const { workspace, run } = await aLiveJob(2, { sameText: 'send', steps: [anSmsStep({ duplicates: 'keep' })] });
   workspace.write('people.csv', `${people(2)}${people(2).replace('name,mobile\n', '')}`);
 
   const { stderr, code } = await run('4');

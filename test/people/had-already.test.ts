@@ -35,7 +35,7 @@ async function findAfter(days: number, run: PeopleRun, place = 0) {
   const known = { table, runs, counts: 'none', retried: undefined, texts: undefined } as const;
   const plan = { id: 'own', job: { name: 'other' } };
   const rules = { sameText: 'hold', sameTextWithin: 14 * DAY_MS, frequency: undefined, plan } as const;
-  return createHadLookup(known, rules, days * DAY_MS).find(NUMBER, () => TEXT)?.reason;
+  return createHadLookup(known, rules, { nowMs: days * DAY_MS }).find(NUMBER, () => TEXT)?.reason;
 }
 
 test('what an unfinished run has sent counts for a time, and what it has yet to send for as long as it may', async () => {

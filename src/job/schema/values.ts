@@ -72,7 +72,7 @@ export function duplicates() {
   return z
     .enum(['skip', 'keep'])
     .default('skip')
-    .describe('What to do with a number that occurs twice in the files of this step.');
+    .describe('What to do with a number that occurs twice in the files of this step; keep: it gets each of its texts.');
 }
 
 /** Shares are whole tenths of a percent. */
