@@ -1,7 +1,9 @@
 import { isObject } from '../domain/is-object.js';
-import { formatZoned, isTimeZone } from '../domain/stated-time.js';
+import { formatZoned, isTimeZone, listZones, readClock } from '../domain/stated-time.js';
 import { DAYS } from '../hours/window.js';
 import { isLocalTime, readLocalTime } from '../job/local-time.js';
+import { nameCountry } from '../normalize/country.js';
+import type { Plan } from '../plan/format/plan-file.js';
 
 /** When a campaign leaves, as the form has it: texts, '' where nothing is said. */
 export interface Timing {
@@ -99,4 +101,19 @@ function describeMoment({ day, time, zone }: Pick<Timing, 'day' | 'time' | 'zone
 function describeHours({ from, to, clock, days }: Pick<Timing, 'from' | 'to' | 'clock' | 'days'>): string {
   const whose = clock === '' ? "by each recipient's clock" : `in ${clock}`;
   return `Between ${from} and ${to} ${whose}, ${days.length === DAYS.length ? 'daily' : days.join(' ')}`;
+}
+
+/** Where a plan that leaves at once comes by night, from 22 to 8, with the local time; undefined where nowhere. */
+export function findNight({ job, steps }: Pick<Plan, 'job' | 'steps'>, nowMs: number): string | undefined {
+  const isLater = job.steps.some((step) => step.kind === 'sms' && (step.window ?? step.template.scheduled));
+  if (isLater) return undefined;
+  const found = steps
+    .flatMap(({ countries }) => Object.keys(countries))
+    .flatMap((country) => {
+      const clocks = [...new Set(listZones(country).map((zone) => readClock(nowMs, zone).slice(11)))];
+      const nights = clocks.filter((clock) => clock >= '22:00' || clock < '08:00');
+      const where = nights.length < clocks.length ? 'in parts of ' : 'in ';
+      return nights.length === 0 ? [] : [`${nights.slice(0, 3).join(' or ')} ${where}${nameCountry(country)}`];
+    });
+  return found.length === 0 ? undefined : found.slice(0, 5).join(', ');
 }

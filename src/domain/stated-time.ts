@@ -5,7 +5,9 @@ export interface StatedTime {
   readonly timeZone?: string | undefined;
 }
 
-const MONTHS = 'January February March April May June July August September October November December'.split(' ');
+export const MONTHS = 'January February March April May June July August September October November December'.split(
+  ' ',
+);
 const WRITTEN = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*?(Z|[+-]\d\d:\d\d)$/;
 
 export function millisecondsOf({ at }: StatedTime): number {

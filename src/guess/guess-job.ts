@@ -83,7 +83,7 @@ function findEmail(sample: SampledRows): string | undefined {
 }
 
 /** A column that says who agreed to be written to, or who refused. */
-export interface ConsentGuess {
+interface ConsentGuess {
   readonly column: string;
   /** The commonest value that allows a message, as this module writes it; `blank` where it is an empty cell. */
   readonly value: string | undefined;

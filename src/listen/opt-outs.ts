@@ -81,8 +81,6 @@ interface ListOptions {
   readonly onReplaced?: (lost: number) => void;
 }
 
-export type OptOutFile = Awaited<ReturnType<typeof openOptOutFile>>;
-
 /**
  * Opens a list of opt-outs (opt-out-line.ts) to append to it, begun if there is none. Several processes may append to it: each line is one
  * write at the end of the file, and none is ever changed or cut off. A line of an event, by `listen:` and its id, is appended once. Refuses any

@@ -1,10 +1,9 @@
 import { countOf, format } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
-import { formatTime, listZones, millisecondsOf, readClock, type StatedTime } from '../domain/stated-time.js';
+import { formatTime, millisecondsOf, type StatedTime } from '../domain/stated-time.js';
 import { OpeningHours, type Window, zonesOf } from '../hours/window.js';
 import { type Guards, isRowStep, type Job, type Step } from '../job/job.js';
 import { kindOf } from '../kinds/kinds.js';
-import { nameCountry } from '../normalize/country.js';
 import { sumCost } from '../prices/cost-tally.js';
 import { formatMoney, readNanos } from '../prices/decimal.js';
 import { type Plan, totalOf } from './format/plan-file.js';
@@ -140,19 +139,4 @@ export function listClosed(
     const message = `${group} opens next on ${opens}, expected before notAfter, ${formatTime(notAfter)} (${rows})`;
     return [{ ...about, message, hint: 'Widen the window, or set a later notAfter.' }];
   });
-}
-
-/** Where a plan that leaves at once comes by night, from 22 to 8, with the local time; undefined where nowhere. */
-export function findNight({ job, steps }: Pick<Plan, 'job' | 'steps'>, nowMs: number): string | undefined {
-  const isLater = job.steps.some((step) => step.kind === 'sms' && (step.window ?? step.template.scheduled));
-  if (isLater) return undefined;
-  const found = steps
-    .flatMap(({ countries }) => Object.keys(countries))
-    .flatMap((country) => {
-      const clocks = [...new Set(listZones(country).map((zone) => readClock(nowMs, zone).slice(11)))];
-      const nights = clocks.filter((clock) => clock >= '22:00' || clock < '08:00');
-      const where = nights.length < clocks.length ? 'in parts of ' : 'in ';
-      return nights.length === 0 ? [] : [`${nights.slice(0, 3).join(' or ')} ${where}${nameCountry(country)}`];
-    });
-  return found.length === 0 ? undefined : found.slice(0, 5).join(', ');
 }

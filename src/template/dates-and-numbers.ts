@@ -1,4 +1,5 @@
 import { remember } from '../domain/is-object.js';
+import { MONTHS } from '../domain/stated-time.js';
 
 /**
  * How a file writes its dates and numbers, and how a text shows a date. A date is ISO 8601, or in the format that the job names for
@@ -50,7 +51,6 @@ function parseDate(value: unknown, format: string | undefined): WrittenDate {
   throw new BadDate('there is no such day or time, expected an existing date');
 }
 
-const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 
 const directives: Readonly<Record<string, (date: WrittenDate) => string>> = {

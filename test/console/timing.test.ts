@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { describeTiming, readTiming, toTiming } from '../../src/console/timing.js';
+import { describeTiming, findNight, readTiming, toTiming } from '../../src/console/timing.js';
 import type { Plan } from '../../src/plan/format/plan-file.js';
-import { findNight } from '../../src/plan/guards.js';
 
 const step = (template: object, more: object = {}) => ({ template: { text: 'Hi', ...template }, ...more });
 

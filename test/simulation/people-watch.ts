@@ -1,7 +1,7 @@
 import { OPT_OUT_COLUMNS, type OptOut } from '../../src/domain/opt-out-line.js';
 import type { Window } from '../../src/hours/window.js';
 import { isRowStep, type Job } from '../../src/job/job.js';
-import { type OptOutFile, openOptOutFile } from '../../src/listen/opt-outs.js';
+import { openOptOutFile } from '../../src/listen/opt-outs.js';
 import type { Row } from '../world/judge.js';
 import type { Process } from '../world/process.js';
 import type { Done } from '../world/service.js';
@@ -91,7 +91,7 @@ export class PeopleWatch {
     await list.close();
   }
 
-  #open(isCut = false): Promise<OptOutFile> {
+  #open(isCut = false): ReturnType<typeof openOptOutFile> {
     const world = this.#world;
     const nowMs = () => NOON + world.timeline.nowMs;
     let isAdding = false;

@@ -5,7 +5,6 @@ import { formatZoned } from '../../domain/stated-time.js';
 import { foldPerson } from '../../job/schema/approvers.js';
 import { normalizeNumber, splitNumbers } from '../../normalize/number/number.js';
 import { type Plan, totalOf } from '../../plan/format/plan-file.js';
-import { findNight } from '../../plan/guards.js';
 import { listApproveFlags } from '../../registry/approvals.js';
 import { describeHad, describeSpecialCharacters, listProblems } from '../../report/account.js';
 import { type Html, html, NOTHING, nameStep, renderShare, renderTable } from '../../report/page/html.js';
@@ -15,6 +14,7 @@ import { findUnasked } from '../audience.js';
 import { type CampaignFolder, jobFileOf } from '../campaign.js';
 import type { Printed, Started } from '../commands.js';
 import { type Checked, countWaiting, type EarlierRun, findRun, listEarlier } from '../reading.js';
+import { findNight } from '../timing.js';
 import { readSample, renderUnasked } from './audience-desk.js';
 import { askFor, Desk, fieldText, isTyped, type JobRequest, viewOf } from './desk.js';
 import {

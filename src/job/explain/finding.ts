@@ -1,4 +1,5 @@
 import { AREAS } from '../../domain/areas.js';
+import { clip } from '../../domain/text.js';
 
 /** Where a value stands in a job: the keys and list positions that lead to it. */
 export type Path = readonly (string | number)[];
@@ -61,7 +62,7 @@ export function valueAt(value: unknown, path: Path): unknown {
 
 /** Shortens a long text to fit into a sentence. */
 export function cut(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return clip(text, MAX_SHOWN);
 }
 
 /** A query string may hold a key, unless it is too short for one. */

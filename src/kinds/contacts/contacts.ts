@@ -10,6 +10,7 @@ import {
   MAX_CUSTOM_ATTRIBUTES,
   personFields,
 } from '../../domain/service-facts.js';
+import { clip } from '../../domain/text.js';
 import type { ContactsStep } from '../../job/job.js';
 import type { ColumnProblem, Columns } from '../../normalize/columns.js';
 import { readField, readGroups } from '../../normalize/contact.js';
@@ -59,7 +60,7 @@ function describeContact(body: ContactBody): string {
 const MAX_SHOWN = 40;
 
 function cut(text: string): string {
-  return maskNumbers(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+  return maskNumbers(clip(text, MAX_SHOWN));
 }
 
 /** 201 created, 200 merged into the contact that has one of the addresses. Contract: endpoint 4; documented. */

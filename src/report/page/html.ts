@@ -1,6 +1,6 @@
 import { format, sumOf } from '../../domain/count-of.js';
 import type { Balance } from '../../domain/row.js';
-import { formatDay, stateTime } from '../../domain/stated-time.js';
+import { clip } from '../../domain/text.js';
 import { OUTPUTS } from '../outputs.js';
 
 /** Text that is HTML already. */
@@ -29,15 +29,6 @@ function render(part: Part): string {
   if (part instanceof Html) return part.text;
   if (Array.isArray(part)) return part.map(({ text }: Html) => text).join('');
   return String(part).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-}
-
-/** `on 23 November 2026 from 08:07 to 08:08 Asia/Singapore`, by the clocks of a zone; of a run that crosses midnight there both days. */
-export function formatSpan(startMs: number, endMs: number, timeZone: string): string {
-  const [start, end] = [startMs, endMs].map((ms) => stateTime(ms, timeZone).at) as [string, string];
-  const [from, to] = [start.slice(11, 16), end.slice(11, 16)];
-  const [day, lastDay] = [start, end].map((at) => formatDay(Date.parse(at.slice(0, 10))));
-  if (day !== lastDay) return `from ${day}, ${from} to ${lastDay}, ${to} ${timeZone}`;
-  return from === to ? `on ${day} at ${from} ${timeZone}` : `on ${day} from ${from} to ${to} ${timeZone}`;
 }
 
 // The page stays below 150 KB, whatever a run holds.
@@ -92,11 +83,11 @@ export function nameStep({ number, kind }: { readonly number: number; readonly k
 }
 
 export function cutSentence(text: string): string {
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+  return clip(text, MOST_CHARACTERS);
 }
 
 export function cutName(text: string, most = MOST_CHARACTERS_OF_NAME): string {
-  return text.length > most ? `${text.slice(0, most)}…` : text;
+  return clip(text, most);
 }
 
 export function sumUp<Row>(rows: readonly Row[], describeRest: (rest: readonly Row[]) => Row): Row[] {

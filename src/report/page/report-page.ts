@@ -1,13 +1,20 @@
 import { isRowKind, ROW_KINDS } from '../../domain/areas.js';
 import { addCounts, countOf, format, listNonZero, listSaid, sumOf } from '../../domain/count-of.js';
-import { findZone, formatTime, listLocalTimes, type StatedTime, stateTime } from '../../domain/stated-time.js';
+import {
+  findZone,
+  formatDay,
+  formatTime,
+  listLocalTimes,
+  type StatedTime,
+  stateTime,
+} from '../../domain/stated-time.js';
 import { capitalize } from '../../domain/text.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { listNotSent } from '../account.js';
 import { sumDeliveries } from '../delivery-receipts.js';
 import { describeEarlyEnd } from '../stop-words.js';
 import { countNotSent, describeRejected, type Summary } from '../summary.js';
-import { formatSpan, Html, html, NOTHING, renderOutcomeBar } from './html.js';
+import { Html, html, NOTHING, renderOutcomeBar } from './html.js';
 import { renderCampaign } from './other-runs.js';
 import {
   type PageSource,
@@ -232,4 +239,13 @@ function listCounts<Step extends { readonly kind: string }>(
   const words = names.map(([noun, count]) => countOf(count, noun));
   if (words.length < 2) return words[0] ?? 'nothing';
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
+
+/** `on 23 November 2026 from 08:07 to 08:08 Asia/Singapore`, by the clocks of a zone; of a run that crosses midnight there both days. */
+function formatSpan(startMs: number, endMs: number, timeZone: string): string {
+  const [start, end] = [startMs, endMs].map((ms) => stateTime(ms, timeZone).at) as [string, string];
+  const [from, to] = [start.slice(11, 16), end.slice(11, 16)];
+  const [day, lastDay] = [start, end].map((at) => formatDay(Date.parse(at.slice(0, 10))));
+  if (day !== lastDay) return `from ${day}, ${from} to ${lastDay}, ${to} ${timeZone}`;
+  return from === to ? `on ${day} at ${from} ${timeZone}` : `on ${day} from ${from} to ${to} ${timeZone}`;
 }
