@@ -10,8 +10,8 @@ import { describeOpening, type Opening, OpeningHours, zonesOf } from '../hours/w
 import { isRowStep, type Job, type Step } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { fixDates, listChangedKeys } from '../job/planned-job.js';
+import { readRunState } from '../journal/reader.js';
 import type { RunState } from '../journal/replay.js';
-import { readRunState } from '../journal/state-reader.js';
 import { listHeld } from '../kinds/schedule.js';
 import { JOURNAL_FILE, type Plan, readPlan, totalOf } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';

@@ -246,6 +246,8 @@ export const OPEN_MARK = Buffer.from('"type":"open"');
 
 /** Marks the line of a `snapshot` entry. */
 export const SNAPSHOT_MARK = Buffer.from('"type":"snapshot"');
+/** The most between snapshots: costs a hundredth of a second to read, and a thousandth of the bytes written. */
+export const SNAPSHOT_EVERY_BYTES = 8 << 20;
 
 /** The head of a line as `encodeLine` writes it. Parsing the whole line as one object takes half as long again. */
 const HEAD = /^\{"crc":"([0-9a-f]{8})","epoch":(\d+),"seq":(\d+),"durable":(\d+),/;

@@ -2,12 +2,10 @@ import { InternalError } from '../domain/errors.js';
 import type { AppendFile, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import type { Lock } from '../storage/lock.js';
-import { encodeLine, type JournalEntry } from './entry-format.js';
+import { encodeLine, type JournalEntry, SNAPSHOT_EVERY_BYTES } from './entry-format.js';
 import type { JournalEnd } from './reader.js';
 import type { RunState } from './replay.js';
 
-/** The most between snapshots: costs a hundredth of a second to read, and a thousandth of the bytes written. */
-export const SNAPSHOT_EVERY_BYTES = 8 << 20;
 /** A snapshot is due once the journal has grown by this part: so short journals have some, and long ones few. */
 const PART_OF_JOURNAL = 1 / 4;
 

@@ -4,7 +4,7 @@ import type { Context } from '../command/context.js';
 import { isRowKind } from '../domain/areas.js';
 import { sumOf } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
-import { readRunState } from '../journal/state-reader.js';
+import { readRunState } from '../journal/reader.js';
 import type { Listener } from '../listen/listener.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { readOpenDoubt } from '../registry/read-runs.js';

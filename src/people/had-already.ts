@@ -11,15 +11,7 @@ import type { HadLookup, OpenPeople } from '../plan/plan-deps.js';
 import { readRunRows } from '../report/run-rows.js';
 import type { Files } from '../storage/files.js';
 import { noteMissing, spanOf } from './missing-people.js';
-import {
-  type CountedState,
-  NO_RUN,
-  type PeopleHead,
-  PeopleTable,
-  type PersonState,
-  PlannedTexts,
-  readPeople,
-} from './people-file.js';
+import { type CountedState, type PeopleHead, type PersonState, readPeople } from './people-file.js';
 import {
   describeMemoriesNearby,
   isSameRun,
@@ -36,6 +28,7 @@ import {
   readPeopleHeads,
   refusePeopleFile,
 } from './people-memory.js';
+import { NO_RUN, PeopleTable, PlannedTexts } from './people-table.js';
 
 /**
  * A run is about to send, or to go on: all of its messages count from now on, but for those of people who had theirs since its plan was

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import type { RowKind } from '../domain/areas.js';
 import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
-import { readRunState } from '../journal/state-reader.js';
+import { readRunState } from '../journal/reader.js';
 import { kindOf } from '../kinds/kinds.js';
 import { JOURNAL_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories, type RunDirectory } from '../plan/format/run-directories.js';

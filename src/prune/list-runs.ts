@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Balance } from '../domain/row.js';
-import { readRunState } from '../journal/state-reader.js';
+import { readRunState } from '../journal/reader.js';
 import { JOURNAL_FILE, PLAN_FILE, readPlan, type TestOf } from '../plan/format/plan-file.js';
 import { readApprovals } from '../registry/approvals.js';
 import { assertJournalKept } from '../registry/find-faults.js';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { countOf, sumOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { formatTime } from '../domain/stated-time.js';
-import { readRunState } from '../journal/state-reader.js';
+import { readRunState } from '../journal/reader.js';
 import { listHeld } from '../kinds/schedule.js';
 import { JOURNAL_FILE, type PlanAt, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { sumOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import type { Balance } from '../domain/row.js';
-import { readRunState } from '../journal/state-reader.js';
+import { readRunState } from '../journal/reader.js';
 import {
   digestPlanOf,
   JOURNAL_FILE,

@@ -3,7 +3,7 @@ import { countOf } from '../domain/count-of.js';
 import { quoteWord, UserError } from '../domain/errors.js';
 import { accountOfKind } from '../job/job.js';
 import type { JournalEntry } from '../journal/entry-format.js';
-import { readRunState } from '../journal/state-reader.js';
+import { readRunState } from '../journal/reader.js';
 import { digestsOf, JOURNAL_FILE, PLAN_FILE, type Plan, type PlanAt, readPlan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { readAgain } from '../plan/format/run-record.js';

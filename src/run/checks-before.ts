@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import { quoteWord, UserError } from '../domain/errors.js';
 import type { Guards } from '../job/job.js';
-import { readRunState } from '../journal/state-reader.js';
+import { readRunState } from '../journal/reader.js';
 import { JOURNAL_FILE, type Plan, type PlanAt } from '../plan/format/plan-file.js';
 import { sendsNothing } from '../plan/guards.js';
 import { type Approvals, listApproveFlags, readApprovals } from '../registry/approvals.js';

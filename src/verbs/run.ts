@@ -14,7 +14,7 @@ import { formatTime } from '../domain/stated-time.js';
 import type { Job, RampStage } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { listChangedKeys, parseFirst, sampleFirst } from '../job/planned-job.js';
-import { readRunState } from '../journal/state-reader.js';
+import { readRunState } from '../journal/reader.js';
 import { areasOf } from '../kinds/kinds.js';
 import { watchCommand } from '../observe/watch-command.js';
 import { JOURNAL_FILE, PLAN_FILE, readPlan } from '../plan/format/plan-file.js';

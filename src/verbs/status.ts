@@ -11,8 +11,8 @@ import {
 } from '../command/screen.js';
 import { countOf, sumOf } from '../domain/count-of.js';
 import { isRowStep } from '../job/job.js';
+import { readRunState } from '../journal/reader.js';
 import type { RunState } from '../journal/replay.js';
-import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { readApprovals } from '../registry/approvals.js';

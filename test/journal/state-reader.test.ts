@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeLine, type JournalEntry, type SnapshotEntry } from '../../src/journal/entry-format.js';
-import { type JournalEnd, readJournal } from '../../src/journal/reader.js';
+import { type JournalEnd, readJournal, readRunState } from '../../src/journal/reader.js';
 import { RunState } from '../../src/journal/replay.js';
-import { readRunState } from '../../src/journal/state-reader.js';
 import { continueJournal, type JournalWriter } from '../../src/journal/writer.js';
 import type { Files } from '../../src/storage/files.js';
 import { runsOf } from '../one-in.js';

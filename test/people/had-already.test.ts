@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { beginPeople, createHadLookup, type KnownPeople } from '../../src/people/had-already.js';
-import { NO_RUN, PeopleTable } from '../../src/people/people-file.js';
+import { NO_RUN, PeopleTable } from '../../src/people/people-table.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { aJob, anSmsStep, numberOf } from '../e2e/a-job.js';

@@ -20,14 +20,14 @@ export const JOURNAL_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a snapshot is trusted wherever it stands',
-    file: 'src/journal/state-reader.ts',
+    file: 'src/journal/reader.ts',
     find: ' || line.entry.offset !== offset',
     replace: '',
     tests: ['test/journal/state-reader.test.ts'],
   },
   {
     name: 'a snapshot is trusted that the next runner did not read',
-    file: 'src/journal/state-reader.ts',
+    file: 'src/journal/reader.ts',
     find: 'if (runners.some(({ firstSeq }) => firstSeq <= start.lastSeq)) continue;',
     replace: '',
     tests: ['test/journal/state-reader.test.ts'],

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type JournalEnd, readJournal } from '../../src/journal/reader.js';
+import { type JournalEnd, readJournal, readRunState } from '../../src/journal/reader.js';
 import { RunState, type StateSnapshot } from '../../src/journal/replay.js';
-import { readRunState } from '../../src/journal/state-reader.js';
 import { createFiles, type RawFiles } from '../../src/storage/files.js';
 import type { CrashDisk } from '../world/crash-disk.js';
 import { Violation } from '../world/violation.js';

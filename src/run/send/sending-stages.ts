@@ -5,8 +5,8 @@ import { InternalError, quoteWord, UserError } from '../../domain/errors.js';
 import { formatTime } from '../../domain/stated-time.js';
 import type { RampStage } from '../../job/job.js';
 import { PERSON, type RowCounts, type StageEntry } from '../../journal/entry-format.js';
+import { readRunState } from '../../journal/reader.js';
 import type { RunState } from '../../journal/replay.js';
-import { readRunState } from '../../journal/state-reader.js';
 import {
   JOURNAL_FILE,
   type Plan,
