@@ -249,8 +249,9 @@ const WORD = /^(?:y|n|yes|no|on|off|true|false|null|nan|blank|present)$/i;
 /** What cannot be seen, or would end a line. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
 
-/** A text as a YAML scalar on one line: plain where that is safe, else in double quotes with escapes. */
-function writeScalar(text: string): string {
+/** A text as a YAML scalar on one line: plain where that is safe, else in double quotes with escapes. A job names a column by its words. */
+function writeScalar(written: string): string {
+  const text = written.replaceAll(/\p{Cc}+/gu, ' ').trim();
   const isPlain = PLAIN.test(text) && !WORD.test(text) && text.search(UNSEEN) === -1;
   return isPlain ? text : writeQuoted(text);
 }

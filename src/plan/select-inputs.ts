@@ -140,7 +140,7 @@ function leaveOut(
     if (twin !== undefined) leftOut.push({ file: shown, reason: `has the same content as ${twin}` });
     else if (run !== undefined) leftOut.push({ file: shown, reason: `was already sent by run ${run}`, run });
     else inputs.push(input);
-    seen.set(input.contentSha256, twin ?? shown);
+    if (input.bytes > 0) seen.set(input.contentSha256, twin ?? shown);
   }
   return { inputs, leftOut };
 }

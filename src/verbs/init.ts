@@ -58,6 +58,11 @@ export const init = defineVerb({
     const shown = showPath(screen, path);
     await assertNew(path, shown, disk);
     const heads = await readHeads(written, { jobDirectory: dirname(path), disk, stated: { encoding, sheet } });
+    const named = [...heads.files, ...heads.optOuts].find((file) => /\p{Cc}/u.test(file.name));
+    if (named !== undefined) {
+      const what = `Cannot write a job for ${JSON.stringify(named.name)}: its name has a control character`;
+      throw new UserError('bad-flag', what, { hint: 'Nothing was written. Rename the file.' });
+    }
     const sample = joinSamples(heads.files);
     if (destination !== undefined && findColumn(sample.columns, destination) === undefined) {
       const { message, hint } = explainMissingColumn(destination, sample.columns);

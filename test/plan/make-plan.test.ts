@@ -121,6 +121,9 @@ describe('what a job already took', () => {
     const { made, leftOut } = await makeAPlan({ job, files: { 'a.csv': aCsvOf(2), 'b.csv': aCsvOf(2) } });
     expect(made?.plan.steps[0]?.inputs.map(({ file }) => file)).toEqual(['a.csv']);
     expect(leftOut).toEqual([{ file: 'b.csv', reason: 'has the same content as a.csv' }]);
+    // Of files without content each is named: each must be put right.
+    const { problems } = await refusalOf({ job, files: { 'a.csv': '', 'b.csv': '' } });
+    expect(problems).toEqual(['a', 'b'].map((name) => `${name}.csv: the file is empty, expected rows`));
   });
 
   it('by one kind of step is still new to another', async () => {
