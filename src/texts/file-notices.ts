@@ -2,7 +2,7 @@ import { escapeText, formatNextStep, type Screen, showCommand, showPath } from '
 import { jobDirectoryOf } from '../command/with-job.js';
 import { countOf, listMost } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
-import type { Job } from '../job/job.js';
+import { isRowStep, type Job } from '../job/job.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
 import type { LeftOut } from '../plan/select-inputs.js';
 import { nextOfRest } from './next-step.js';
@@ -18,13 +18,16 @@ export function formatIdle(
     .join('');
   const rests = new Map(leftOut.flatMap(({ rest }) => (rest === undefined ? [] : [[rest.directory, rest] as const])));
   const ways = [...rests.values()].map((rest) => formatNextStep(nextOfRest(rest, path, screen), screen)).join('');
-  const again = path === undefined ? '--again' : showCommand(screen, 'run', showPath(screen, path), '--again');
+  const command = path === undefined ? '--again' : showCommand(screen, 'run', showPath(screen, path), '--again');
   // An inbox may be empty.
   const isSent = leftOut.some(({ run }) => run !== undefined);
+  const isMoved = job.steps.some((step) => isRowStep(step) && step.input.whenDone !== undefined);
+  const first = isMoved ? ', move them back from whenDone.moveTo, then' : '';
+  const again = `To send the same files again, also to those who had them${first}: ${escapeText(command)}\n`;
   return (
     `Nothing new for job ${job.name}: nothing was sent.\n${files}` +
     `Results of earlier runs: ${escapeText(showPath(screen, jobDirectoryOf(job)))}\n` +
-    (ways === '' && isSent ? `To send the same files again, also to those who had them: ${escapeText(again)}\n` : ways)
+    (ways === '' && isSent ? again : ways)
   );
 }
 

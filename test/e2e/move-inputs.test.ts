@@ -39,6 +39,11 @@ test('files that a finished run took are moved; a file of the same name keeps bo
   const idle = (await workspace.volley('run', 'job.yaml', '--no-json')).stdout;
   expect(idle).toContain('Nothing new for job');
   expect(idle).not.toContain('--again');
+  // It is moved, as it was sent: --again finds it no more.
+  workspace.write('inbox/monday.csv', people(2));
+  expect((await workspace.volley('run', 'job.yaml', '--no-json')).stdout).toContain(
+    'also to those who had them, move them back from whenDone.moveTo, then: ',
+  );
 });
 
 test('a packed file whose name is taken keeps both of its endings, by which it would be read', async () => {
