@@ -144,12 +144,19 @@ function refuseGuess(
   });
 }
 
+/** Rows among which a message is sought that is shown: of a large file few may be fit to be sent. */
+const EXAMPLE_WITHIN = 50_000;
+
 /** The first message of the job, as planning makes it; undefined where no row of the files gets one. */
 async function findExample(job: Job, context: Context): Promise<Preview | undefined> {
   const now = fixDates(job, context.env.clock.now());
   const chosen = { choice: {}, count: 1, only: 'sms' };
+  const deps = await createPlanDeps(context);
+  const most = new AbortController();
+  const signal = AbortSignal.any([deps.signal, most.signal]);
+  const onProgress = ({ rows }: { rows: number }) => rows >= EXAMPLE_WITHIN && most.abort();
   // The job is written: what may be wrong with its files is what `check` and `plan` say.
-  const [step] = await previewJob(now, await createPlanDeps(context), chosen).catch(() => []);
+  const [step] = await previewJob(now, { ...deps, signal, onProgress }, chosen).catch(() => []);
   const message = step?.rows.find(({ row }) => row.state === 'planned')?.message;
   return message && { to: String(message.destination), text: String(message.text) };
 }

@@ -73,6 +73,12 @@ test('on a terminal init says what it found, shows a message and the next comman
   expect(stdout).toContain('number   Handy: a valid number in 30 of 30 rows');
   expect(stdout).toContain('+65******00      │ Hi Person 0, this is a message from ACME.');
   expect(stdout).toMatch(/check f\/people\.yaml\n.*plan f\/people\.yaml\n.*run f\/people\.yaml\n$/);
+
+  // A message that comes late in a large file is not waited for.
+  workspace.write('f/late.csv', `Handy\n${'12\n'.repeat(50_000)}+6591001000\n`);
+  const { stdout: late } = await workspace.volley('init', 'f/late.csv', '--destination', 'Handy', '--no-json');
+  expect(late).toContain('The job f/late.yaml is written');
+  expect(late).not.toContain('│');
 });
 
 test('an opt-out list beside the file is suppressed, and is not written to when it is named with the others', async () => {

@@ -80,12 +80,12 @@ export class CsvReader implements RecordReader {
     cells: string[],
     { rows: { line, isSpanning }, header, writer }: { rows: CsvRows; header: Header; writer: RowWriter },
   ): void {
+    if (cells.length > this.#input.limits.maxColumns) throw refuseLongRow(this.#where(line), this.#input.limits);
     if (isBlankRow(cells)) {
       this.#blankRows += 1;
       return;
     }
     if (isSpanning && looksLikeUnclosedQuote(cells, this.delimiter)) this.#swallowing.push(line);
-    if (cells.length > this.#input.limits.maxColumns) throw refuseLongRow(this.#where(line), this.#input.limits);
     this.#row += 1;
     writer.add({ ...buildRow(cells, header, line), row: this.#row });
   }
@@ -123,7 +123,7 @@ export class CsvReader implements RecordReader {
     do {
       while (rows.next(writer)) {
         const cells = rows.cells ?? writer.takeBack();
-        if (!isBlankRow(cells)) return { cells, line: rows.line };
+        if (cells.length > this.#input.limits.maxColumns || !isBlankRow(cells)) return { cells, line: rows.line };
         this.#blankRows += 1;
       }
     } while (await this.#readPiece(rows));
