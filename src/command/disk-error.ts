@@ -102,7 +102,7 @@ export function nameDiskError({ code }: DiskError): string {
 }
 
 /** It holds whenever an error strikes, also behind what was sent. */
-const RECORDED = 'Nothing was sent without a record of it on disk.';
+const RECORDED = 'All that was sent is on record: `volley status` shows it.';
 const PERMISSION: ReadonlySet<string> = new Set(['EACCES', 'EPERM']);
 
 /** Advice that is right whatever the command has done by then: no more is known here. */

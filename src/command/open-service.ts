@@ -140,7 +140,9 @@ export async function readSecret(
 ): Promise<string> {
   const where = 'env' in source ? `the environment variable ${source.env}` : `the file ${source.file}`;
   const refuse = (so: string, expected: string, hint: string) =>
-    new UserError('bad-credentials', `Cannot read ${what}: ${where} ${so}, expected ${expected}`, { hint });
+    new UserError('bad-credentials', `Cannot read ${what}: ${where} ${so}, expected ${expected}`, {
+      hint: `Nothing was sent. ${hint}`,
+    });
 
   let text: string | undefined;
   if ('env' in source) {

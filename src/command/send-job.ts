@@ -216,7 +216,7 @@ async function apply(
   };
   const view = createProgressView(terminal, log);
   const lists = await CurrentLists.of(plan, job, plan.job.directory, async () => {
-    const hint = 'Nothing is sent without it. Put it right and run the same command again.';
+    const hint = 'Nothing more is sent without it. Put it right and run the same command again: it resumes the run.';
     // A guard: some of it may have been sent by then.
     const gather = () => new ProblemList(`send plan ${plan.id}`, hint, 'guard');
     return { ...env, reader: await env.loadReader(), gather };

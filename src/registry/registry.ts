@@ -307,7 +307,7 @@ export function refuseDirectory(
       problems: faults,
       hint:
         'Nothing was sent. If it is a copy, use the original. If it was put back from a backup, or moved here from another disk, and it is to be used from now on: ' +
-        'give the same command with --adopt; what was sent after the backup was made would be sent again.',
+        'take out of the input what was sent after the backup was made, as it would be sent again; then give the same command with --adopt.',
     },
   );
 }

@@ -260,7 +260,7 @@ function nextOfRejected({ directory, steps }: Summary, { job, requiresTest }: Ne
   // Without a test of the new plan, `run` is refused.
   const [verb, again] = requiresTest === true ? ['plan', 'plan and test it'] : ['run', 'run'];
   return {
-    what: `correct the rows in ${file}, or only the job where that is at fault, save the file beside the job, add it to input.files of the step, and ${again} again. Nothing is sent twice.`,
+    what: `correct the rows in ${file}, or only the job where that is at fault, save the file where input.files of the step finds it, and ${again} again. Nothing is sent twice.`,
     command: job === undefined ? undefined : showCommand(screen, verb, showPath(screen, job)),
   };
 }

@@ -3,7 +3,7 @@ import { type Env, namePerson } from '../command/env.js';
 import { openNamedRun } from '../command/run-directory.js';
 import { escapeText, formatNextStep, type Screen, showCommand, showPath } from '../command/screen.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
-import { addCounts, countOf, format } from '../domain/count-of.js';
+import { addCounts, countOf, format, listSaid } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
@@ -15,7 +15,7 @@ import { type ExportEnd, settleByExport } from '../settle/settle-export.js';
 import { settleByReceipts } from '../settle/settle-receipts.js';
 import { type LockedRun, NONE_SETTLED, type SettledCounts, settleByDecision } from '../settle/settle-rows.js';
 import { nextStep, usualDecision } from '../texts/next-step.js';
-import { formatOpenDoubt } from '../texts/summary-text.js';
+import { explainDoubt, formatOpenDoubt } from '../texts/summary-text.js';
 import { adopt, defineVerb, json, namedRun, text, texts, whole } from './verb.js';
 
 /**
@@ -83,6 +83,7 @@ export const settle = defineVerb({
     );
     const isSandbox = plan.job.service.sandbox;
     const openDoubt = await readOpenDoubt(env.files, dirname(directory), { isSandbox });
+    const others = openDoubt.runs.filter(({ run }) => run !== plan.id);
     const left = Object.entries(end.left).map(([reason, rows]) => ({ reason, rows }));
     if (underWay > 0) left.push({ reason: UNDER_WAY, rows: underWay });
     const { inDoubt } = summary.balance;
@@ -96,7 +97,7 @@ export const settle = defineVerb({
       json: { ...object, openDoubt },
       text: `${formatSettled(object, summary.steps, { screen, nowMs: env.clock.now() })}${next === undefined ? '' : formatNextStep(next, screen)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
       exitCode: inDoubt > 0 ? EXIT.inDoubt : EXIT.ok,
-      reason: inDoubt > 0 ? `${settled}; ${countOf(inDoubt, 'row')} in doubt` : settled,
+      reason: listSaid(settled, inDoubt > 0 && `${countOf(inDoubt, 'row')} in doubt`, explainDoubt(others)).join('; '),
     };
   },
 });

@@ -35,7 +35,9 @@ test('rows in doubt of an earlier run are named by every command of its job, and
   // Of a job that is the newest run: it has none itself.
   const settle = ['settle', 'job.yaml', '--receipts'];
   expect(await workspace.told(...settle)).toMatchObject({ exitCode: 0, inDoubt: 0, openDoubt });
-  expect((await workspace.volley(...settle, '--no-json')).stdout).toContain(`10 rows of run ${plan}: `);
+  const settled = await workspace.volley(...settle, '--no-json');
+  expect(settled.stdout).toContain(`10 rows of run ${plan}: `);
+  expect(settled.stderr).toContain(`settled 0 rows; 10 rows of other runs still in doubt (${plan})`);
   // As failOn says.
   workspace.change({ failOn: 'nothing' });
   expect(await run()).toMatchObject({ ...idle, exitCode: 0 });

@@ -295,7 +295,8 @@ const FEW_HINT =
 
 function explainNoNumbers(columns: readonly SuppressionColumn[]): Omit<Problem, 'where'> {
   const message = 'the list holds no column of numbers, expected at least one number';
-  if (columns.length === 0) return { message, hint: 'If no one is to be suppressed, remove the list from the job.' };
+  if (columns.length === 0)
+    return { message, hint: 'Put its numbers back. If no one is to be suppressed, remove it from the job.' };
   if (columns.some(({ withoutCountry }) => withoutCountry > 0))
     return { message: `${message}: those in it have no + and no country`, hint: NO_COUNTRY_HINT };
   const dates = columns.find(({ places }) => places[0]?.code === 'date');

@@ -36,7 +36,7 @@ test('a node that dies at night, by the page', async () => {
   expect(stderr).toMatch(new RegExp(`${before}process \\d+ on node-a${after}`));
   expect(code).toBe(3);
   const shown = [];
-  for (const [, written = ''] of section.matchAll(/kubectl exec job\/desk -- volley (.*)/g)) {
+  for (const [, written = ''] of section.matchAll(/kubectl exec (?:-it )?job\/desk -- volley (.*)/g)) {
     const args = written.replaceAll('/data/', '').split(' ');
     const end = await workspace.volley(...args, '--json');
     expect([0, 3], `${written}: ${end.stderr}`).toContain(end.code);
