@@ -2,7 +2,7 @@ import { type ActionStepKind, type Area, KINDS, type RowKind } from '../domain/a
 import type { ActionStep, RowStep, Step } from '../job/job.js';
 import { campaignKind } from './campaign.js';
 import { chatKind } from './chat.js';
-import { contactsKind } from './contacts/contacts.js';
+import { contactsKind } from './contacts.js';
 import { conversationsKind } from './conversations/conversations.js';
 import { smsKind } from './sms/sms.js';
 import type { ActionKind, StepKind } from './step-kind.js';

@@ -50,18 +50,6 @@ export interface PageSource {
   readonly sentOf: (step: number) => Readonly<SentRows> | undefined;
 }
 
-function renderSteps({ steps, balance }: Summary): Html {
-  // What no row came to has no column: so the table fits a phone.
-  const shown = Object.values(OUTPUTS).filter(({ counted }) => counted === 'accepted' || balance[counted] > 0);
-  const columns = ['step', '#read', ...shown.map(({ title }) => `#${title}`)];
-  const figures = (of: Summary['balance']) => [of.read, ...shown.map(({ counted }) => of[counted])];
-  const rows = steps.flatMap((step) => (step.action === null ? [[nameStep(step), ...figures(step.balance)]] : []));
-  const total = rows.length > 1 ? ['total', ...figures(balance)] : undefined;
-  return rows.length === 0
-    ? NOTHING
-    : renderSection('Steps', renderTable({ name: 'Rows by step and outcome', columns }, rows, total));
-}
-
 /** What became of steps without rows. */
 export function renderActions({ steps }: Summary): Html {
   return html`${steps.map((step) => {
@@ -86,6 +74,18 @@ export function renderForEngineers(source: PageSource): Html {
 <summary>For engineers</summary>
 ${parts}</details>
 `;
+}
+
+function renderSteps({ steps, balance }: Summary): Html {
+  // What no row came to has no column: so the table fits a phone.
+  const shown = Object.values(OUTPUTS).filter(({ counted }) => counted === 'accepted' || balance[counted] > 0);
+  const columns = ['step', '#read', ...shown.map(({ title }) => `#${title}`)];
+  const figures = (of: Summary['balance']) => [of.read, ...shown.map(({ counted }) => of[counted])];
+  const rows = steps.flatMap((step) => (step.action === null ? [[nameStep(step), ...figures(step.balance)]] : []));
+  const total = rows.length > 1 ? ['total', ...figures(balance)] : undefined;
+  return rows.length === 0
+    ? NOTHING
+    : renderSection('Steps', renderTable({ name: 'Rows by step and outcome', columns }, rows, total));
 }
 
 /** How fast each step was sent, against what its limits allow. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { TextBuffer } from '../../../src/domain/bytes/text-buffer.js';
 import type { Cell } from '../../../src/domain/row.js';
 import type { ContactsStep } from '../../../src/job/job.js';
-import { bindContact, type ContactBody } from '../../../src/kinds/contacts/contacts.js';
+import { bindContact, type ContactBody } from '../../../src/kinds/contacts.js';
 import { Columns } from '../../../src/normalize/columns.js';
 import { aContactsStep, anInput } from '../../plan/a-plan.js';
 import { aByteRow } from '../a-row.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ContactsStep } from '../../../src/job/job.js';
-import { bindAttributes } from '../../../src/kinds/contacts/contacts.js';
+import { bindAttributes } from '../../../src/kinds/contacts.js';
 import { Columns } from '../../../src/normalize/columns.js';
 
 const COLUMNS = ['id', 'Mobile', 'tier', 'First Name', '', 'notes', '_umid'];

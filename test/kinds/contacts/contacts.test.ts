@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ContactsStep } from '../../../src/job/job.js';
-import { contactsKind } from '../../../src/kinds/contacts/contacts.js';
+import { contactsKind } from '../../../src/kinds/contacts.js';
 import { Columns } from '../../../src/normalize/columns.js';
 import { aContactsStep, anInput } from '../../plan/a-plan.js';
 import { aPart, aResponse, told } from '../a-part.js';

@@ -1,7 +1,7 @@
-import { ROW_KINDS } from '../../domain/areas.js';
-import { remember } from '../../domain/is-object.js';
-import { isResultColumn } from '../../domain/output-columns.js';
-import { joinFaults, type Rejection, type RowOutcomes } from '../../domain/row.js';
+import { ROW_KINDS } from '../domain/areas.js';
+import { remember } from '../domain/is-object.js';
+import { isResultColumn } from '../domain/output-columns.js';
+import { joinFaults, type Rejection, type RowOutcomes } from '../domain/row.js';
 import {
   type AddressField,
   addressFields,
@@ -9,18 +9,18 @@ import {
   ENDPOINTS,
   MAX_CUSTOM_ATTRIBUTES,
   personFields,
-} from '../../domain/service-facts.js';
-import { clip } from '../../domain/text.js';
-import type { ContactsStep } from '../../job/job.js';
-import type { ColumnProblem, Columns } from '../../normalize/columns.js';
-import { readField, readGroups } from '../../normalize/contact.js';
-import { maskAddress, maskNumbers } from '../../normalize/mask.js';
-import { type Response, readJsonBody } from '../../service/answer.js';
-import { findContradiction, readContactAnswer } from '../../service/areas/contacts.js';
-import { buildRequest } from '../../service/endpoint.js';
-import { inDoubt } from '../outcomes.js';
-import { bindNumber, type ReadNumber } from '../row-number.js';
-import { type DraftRow, draftRequest, oneRow, oneRowKind, reject } from '../step-kind.js';
+} from '../domain/service-facts.js';
+import { clip } from '../domain/text.js';
+import type { ContactsStep } from '../job/job.js';
+import type { ColumnProblem, Columns } from '../normalize/columns.js';
+import { readField, readGroups } from '../normalize/contact.js';
+import { maskAddress, maskNumbers } from '../normalize/mask.js';
+import { type Response, readJsonBody } from '../service/answer.js';
+import { findContradiction, readContactAnswer } from '../service/areas/contacts.js';
+import { buildRequest } from '../service/endpoint.js';
+import { inDoubt } from './outcomes.js';
+import { bindNumber, type ReadNumber } from './row-number.js';
+import { type DraftRow, draftRequest, oneRow, oneRowKind, reject } from './step-kind.js';
 
 /** A contact names nothing that could be missing but its account. The contract shows a path that the documentation has another prefix for. */
 const WHOLE_REQUEST: ReadonlyMap<string, string> = new Map([
