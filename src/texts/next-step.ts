@@ -159,7 +159,8 @@ function wereNotSent(rows: number): string {
 function nextOfHeld(summary: Summary, retry: Retry): NextStep | undefined {
   const { had, noZone } = countHeld(summary);
   const held = (rows: number) => `${countOf(rows, 'row')} ${rows === 1 ? 'is' : 'are'} held`;
-  if (had > 0) {
+  // Where failOn does not count them there is nothing to decide.
+  if (had > 0 && summary.exitCode !== 0) {
     const what = `${held(had)}, as the number had the text already. To send it again, make a plan of them; or decide in the job, with sameText: skip or send`;
     return retry(what, 'had-it-already');
   }

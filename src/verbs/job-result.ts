@@ -57,8 +57,13 @@ export function describeDone(
   context.name({ ...(last === undefined ? { state: 'nothing-new' } : listFigures(last)), openDoubt: openDoubt.rows });
   // What the exit code is about comes first: the run that was finished before the last one may have it.
   const worst = exitCode === EXIT.ok ? undefined : summaries.findLast((each) => each.exitCode === exitCode);
-  const before = worst !== undefined && worst !== last && `run ${worst.plan} is ${explainEnd(worst)}`;
-  const reasons = listSaid(before, last === undefined ? 'nothing new' : explainEnd(last), explainDoubt(others));
+  const isBefore = worst !== undefined && worst !== last;
+  const say = (each: Summary) => `${isBefore ? `run ${each.plan} is ` : ''}${explainEnd(each)}`;
+  const reasons = listSaid(
+    isBefore && say(worst),
+    last === undefined ? 'nothing new' : say(last),
+    explainDoubt(others),
+  );
   const next = worst === undefined ? nextOfDoubt(others, screen) : nextStep(worst, viewOf(job, named), screen);
   const hint = exitCode === EXIT.ok || next === undefined ? undefined : sayNextStep(next);
   const end = { exitCode, reason: reasons.join('; '), hint };

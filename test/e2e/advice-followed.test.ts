@@ -112,6 +112,17 @@ test('rows that are held are said before rows that are rejected, which stay in t
   expect(nextIn(await read(workspace, 'report', workspace.firstRun()))).not.toContain('held');
 });
 
+test('rows that are held are no advice where failOn does not count them: each night of a growing export would advise to send again', async () => {
+  const workspace = await aJobFor(people(2), { failOn: 'in-doubt' });
+  await workspace.run();
+  workspace.write('people.csv', `${people(2)}Bob,x1\n`);
+
+  const account = await read(workspace, 'run', 'job.yaml');
+
+  expect(account).toContain('2 had exactly this text');
+  expect(nextIn(account)).toContain('correct the rows in');
+});
+
 test('what settle and abandon advise of rows that --again has sent since is no retry, which would be refused', async () => {
   const workspace = await aJobFor(people(30), {}, { kind: 'reset-after', nth: 1 }, { kind: 'status-401', nth: 3 });
   await workspace.run();

@@ -67,7 +67,7 @@ test('the last line of the log begins with what its exit code is about, also of 
   const resumed = await end();
   const run = String(stopped?.run);
   expect(resumed?.reason).toContain(
-    `run ${run} is finished; 10 rows in doubt; 1 of 31 numbers could not be used (placeholder 1); finished: every row`,
+    `run ${run} is finished; 10 rows in doubt; 1 of 31 numbers could not be used (placeholder 1); run ${resumed?.run} is finished: every row`,
   );
   expect(resumed?.hint).toMatch(/^10 rows in doubt may or may not .*: \S.* settle \S+ --export messages\.csv$/);
   expect(resumed).toMatchObject({ exitCode: 3, accepted: 5, openDoubt: 10 });
