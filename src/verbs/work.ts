@@ -84,6 +84,7 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
     let cluster: OpenCluster | undefined;
     const rows = countSent();
     let hasSeenRun = false;
+    let isAllowed = false;
     try {
       await access.open();
       cluster = await openCluster({ ...context, log }, settings, job.service.giveUpAfterSeconds);
@@ -98,6 +99,7 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
           name,
           isOver: ({ forMs, hasRuns }) => {
             hasSeenRun ||= hasRuns;
+            isAllowed = true;
             if (flags.untilIdle !== undefined && forMs >= flags.untilIdle) return true;
             return flags.untilDone && hasSeenRun && !hasRuns;
           },
@@ -109,6 +111,7 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
           emit,
           onWork: (led, { steps }) => {
             hasSeenRun = true;
+            isAllowed = true;
             const { kind } = rowStepOf({ steps }, led.step);
             emit({ type: 'step', job: job.name, step: led.step, kind });
             if (run === led.run) return;
@@ -119,7 +122,8 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
         stop,
       );
       const end = await working.catch((error: unknown) => {
-        if (run !== undefined) placeInRun(error);
+        // What the database refuses by now it has allowed before.
+        if (isAllowed) placeInRun(error);
         if (!(error instanceof StoreLost)) throw error;
         return { reason: 'unavailable', detail: error.message } as const;
       });

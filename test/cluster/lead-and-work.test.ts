@@ -37,6 +37,7 @@ test('a worker that gets SIGTERM leaves its requests to the others; a leader tak
 test('a database that refuses leader and worker in the middle of a run stops both with 4: the run has begun', async () => {
   const workspace = await aJobOf(300, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS });
   const { run, work } = aClusterInMemory(workspace);
+  workspace.writeJob(aJob(workspace, { name: 'other', cluster: CLUSTER, steps: STEPS }), 'other.yaml');
   let isRefused = false;
   const breakCall: BreakCall = () => {
     if (isRefused) throw new UserError('bad-credentials', 'the role may not do this');
@@ -47,6 +48,14 @@ test('a database that refuses leader and worker in the middle of a run stops bot
   isRefused = true;
 
   for (const end of ended) expect(await end).toMatchObject({ state: 'stopped', exitCode: 4 });
+  // So does a worker that has looked for a run before, and found none.
+  let looks = 0;
+  const looking: BreakCall = (method) => {
+    if (method !== 'findRun') return undefined;
+    looks += 1;
+    return looks > 1 ? breakCall(method) : undefined;
+  };
+  expect(await work(looking, {}, 'other.yaml').ended.catch(describeFailure)).toMatchObject({ exitCode: 4 });
   expect(
     await run((method) => (method === 'lead' ? breakCall(method) : undefined)).catch(describeFailure),
   ).toMatchObject({ exitCode: 4 });
