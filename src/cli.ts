@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { spawn } from 'node:child_process';
-import { writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import type { Failure } from './command/failure.js';
@@ -174,6 +175,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, endOnSi
 // Without a listener a closed pipe would end the process at once. For stdout the failing write reports it; a log
 // without a reader does not end a run.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+// At its end Node puts terminals right, and aborts where one is gone, but not where the file is another by then.
+const terminals = [0, 1, 2].filter((fd) => isatty(fd));
+process.on('exit', () => {
+  for (const fd of terminals.filter((each) => !isatty(each))) {
+    closeSync(fd);
+    openSync(devNull, 'r+');
+  }
+});
 // Unhandled rejections, too. What is in flight is in doubt, as after a crash.
 process.on('uncaughtException', (error) => void end(error));
 // The HTTP client parses answers by WebAssembly, which Node 20 optimizes after some kilobytes: a process that ends meanwhile waits for

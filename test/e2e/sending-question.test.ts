@@ -149,6 +149,25 @@ test.skipIf(terminal.isMissing)(
   },
 );
 
+test.skipIf(terminal.isMissing)(
+  terminal.title('a process whose terminal is gone ends with its exit code, where Node alone would abort'),
+  async () => {
+    const workspace = await aJobFor(people(30));
+    workspace.write('code', '');
+    const command = `trap : HUP; ${quoteWord(process.execPath)} ${quoteWord(COMMAND)} run job.yaml; echo $? > code`;
+    const child = spawn('script', ['-qfec', command, '/dev/null'], { cwd: workspace.directory, env: workspace.env });
+    let shown = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      shown += text;
+    });
+    await until(() => shown.includes('Type 30 to send: '));
+    child.kill('SIGKILL');
+    await until(() => workspace.read('code') !== '');
+    // By the end of its input, or by the signal.
+    expect(['2\n', '75\n']).toContain(workspace.read('code'));
+  },
+);
+
 /** What stands on the terminal at last. */
 function readScreen(text: string): string[] {
   const lines = [''];
