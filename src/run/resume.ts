@@ -124,7 +124,7 @@ export async function assertInputsUnchanged(
   const stage = pass?.stage === 'sample' ? 1 : pass?.stage;
   const passing = stage === undefined ? '' : ` --pass-stage ${stage} --confirm ${plan.id}`;
   throw new UserError('input-changed', `Cannot resume run ${plan.id}: its input changed`, {
-    hint: `Put the files back, or finish the run as it was planned with \`volley apply ${quoteWord(directory)} --ignore-changed-inputs${passing}\`.`,
+    hint: `Put the files back, or finish the run as it was planned with \`volley apply ${quoteWord(directory)} --ignore-changed-inputs${passing}\`; then run the job again, for the files as they are now.`,
     problems,
   });
 }

@@ -154,6 +154,6 @@ describe('inputs of an unfinished run', () => {
     );
     expect(error.code).toBe('input-changed');
     expect(error.problems).toEqual([{ where: 'people.csv', message: 'the file changed since the plan was made' }]);
-    expect(error.hint).toContain('`volley apply RUN --ignore-changed-inputs`');
+    expect(error.hint).toContain('`volley apply RUN --ignore-changed-inputs`; then run the job again');
   });
 });
