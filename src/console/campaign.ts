@@ -69,11 +69,10 @@ export class Campaigns {
   }
 
   async list(): Promise<string[]> {
-    const names = await this.#files.list(this.directory);
-    const found = await Promise.all(
-      names.map(async (name) => [name, await this.#files.stat(join(this.directory, name))] as const),
-    );
-    return found.flatMap(([name, facts]) => (facts?.isDirectory === true && name === suggestName(name) ? [name] : []));
+    const names = (await this.#files.list(this.directory)).filter((name) => name === suggestName(name));
+    const looks = await Promise.allSettled(names.map((name) => this.#files.stat(join(this.directory, name))));
+    // One that cannot be looked at is listed, with why.
+    return names.filter((_, at) => looks[at]?.status !== 'fulfilled' || looks[at].value?.isDirectory === true);
   }
 
   /** A name that no campaign has yet. */

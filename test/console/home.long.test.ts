@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -39,6 +39,13 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
     const broken = await console.ask('/c/broken');
     expect([broken.status, broken.text]).toEqual([422, expect.stringContaining('or cannot be read: nothing is sent')]);
     expect(textOf(await console.ask('/c/broken/message'))).toContain('lines that cannot be read');
+    const links = ['campaigns/loop', 'campaigns/sale-2/job.yaml'].map((path) => join(console.directory, path));
+    mkdirSync(join(console.directory, 'campaigns/sale-2'));
+    for (const link of links) symlinkSync(link, link);
+    expect(await home()).toMatch(/Needs you (?=.*\bloop ELOOP)(?=.*\bsale-2 ELOOP).* Done sale/);
+    expect(textOf(await console.ask('/people'))).toContain('One person');
+    for (const link of links) rmSync(link);
+    rmdirSync(join(console.directory, 'campaigns/sale-2'));
 
     for (let at = 0; at < 60; at++) mkdirSync(join(console.directory, `campaigns/draft-${at}`));
     expect(await home()).toContain('Campaigns 1 to 50 of 62. Needs you broken');

@@ -114,8 +114,8 @@ export class HomeDesk extends Desk {
 
   async #findSharing(): Promise<CampaignFolder | undefined> {
     for (const name of await this.campaigns.list()) {
-      const campaign = await this.campaigns.find(name);
-      if (campaign.job?.sharesMemory !== true) continue;
+      const campaign = await this.campaigns.find(name).catch(() => undefined);
+      if (campaign?.job?.sharesMemory !== true) continue;
       if ((await loadJob(jobFileOf(campaign)).catch(() => undefined)) !== undefined) return campaign;
     }
     return undefined;
@@ -157,7 +157,7 @@ export class HomeDesk extends Desk {
     const names = await this.campaigns.list();
     const entries = await Promise.all(
       names.map(async (name) => {
-        const { stamp, atMs } = await this.#look(name);
+        const { stamp, atMs } = await this.#look(name).catch(() => ({ stamp: '', atMs: 0 }));
         const own = known.get(name);
         return own?.stamp === stamp ? own : { ...(await inTurn(() => this.#describe(name))), name, atMs, stamp };
       }),
