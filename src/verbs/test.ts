@@ -108,7 +108,7 @@ async function planTest(
   const steps = await readShownRows({ job, run }, chosen, context, 'send a test');
   const planSha256 = run && (await digestPlanOf(files, run.directory));
   const testOf = { plan: run?.plan.id ?? null, planSha256: planSha256 ?? null, numbers: numbers.length };
-  const source: TestSource = { testOf, numbers, ...chooseTested(job, steps) };
+  const source: TestSource = { testOf, numbers, ...chooseTested(job, steps, chosen) };
   const history = await readHistory(files, jobDirectory, registry.state);
   for (let nth = 1; ; nth += 1) {
     const id = nameTest(source, nth);
@@ -127,7 +127,11 @@ async function planTest(
   }
 }
 
-function chooseTested(job: Job, steps: readonly PreviewedStep[]): Pick<TestSource, 'job' | 'steps'> {
+function chooseTested(
+  job: Job,
+  steps: readonly PreviewedStep[],
+  { choice }: ChosenRows,
+): Pick<TestSource, 'job' | 'steps'> {
   const tested = steps.flatMap(({ number, inputs, rows }) => {
     const step = job.steps[number - 1];
     const planned = rows.flatMap(({ row }) => (row.state === 'planned' ? [row] : []));
@@ -141,7 +145,9 @@ function chooseTested(job: Job, steps: readonly PreviewedStep[]): Pick<TestSourc
   const why =
     refused?.row.state === 'rejected' || refused?.row.state === 'skipped'
       ? `row ${refused.row.row} is ${refused.row.state}`
-      : 'no row is chosen';
+      : choice.ucs2 === true
+        ? 'no message has a character that forces UCS-2'
+        : 'no row is chosen';
   const most = Math.max(0, ...steps.map(({ seen }) => seen));
   throw refuse(`${why}, expected one that is sent, of ${countOf(most, 'row')} read`);
 }

@@ -105,6 +105,7 @@ describe('volley test', () => {
     ['more than 20 numbers', ['--to', numbersOf(21).join()], '21 numbers are given, expected at most 20'],
     ['more than 20 rows', ['--to', MINE, '--count', '21'], '--count: it is "21", expected a whole number from 1 to 20'],
     ['a row that there is not', ['--to', MINE, '--row', '99'], `no row is chosen, ${NOT_SENT}`],
+    ['a character', ['--to', MINE, '--ucs2'], `no message has a character that forces UCS-2, ${NOT_SENT}`],
     ['a row that is not sent', ['--to', MINE, '--row', '31'], `row 31 is rejected, ${NOT_SENT}`],
   ];
   test(`refuses ${REFUSED.map(([what]) => what).join(', ')}`, async () => {
