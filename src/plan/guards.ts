@@ -13,7 +13,7 @@ export function checkGuards(plan: Pick<Plan, 'steps' | 'prices'>, guards: Guards
   const problems = findGuardFaults(plan, guards);
   if (problems.length === 0) return;
   throw new UserError('guard', 'Cannot send: the plan fails a guard of the job', {
-    hint: 'Nothing was sent.',
+    hint: 'Nothing was sent. Fix the input, or raise the guard if this is right; then run the same command again.',
     problems,
   });
 }
@@ -31,7 +31,7 @@ export function findGuardFaults(plan: Pick<Plan, 'steps' | 'prices'>, guards: Gu
       problems.push({
         where: `step ${number} (${kind})`,
         message: `${share} would be rejected, expected at most maxRejectedPercent ${maxRejectedPercent}`,
-        hint: 'Check the rejections file; fix the input, or raise the guard if this is right.',
+        hint: 'Check the rejections file.',
       });
     }
   }

@@ -134,7 +134,8 @@ export async function readNextOfPlan(
   const { begun, abandoned } = registry.recordOf(waiting.id);
   if ((begun ?? abandoned) !== undefined) return undefined;
   const [fault] = findGuardFaults(waiting, waiting.job.guards);
-  if (fault !== undefined) return { what: `change the job, and plan it again: ${fault.message}` };
+  if (fault !== undefined)
+    return { what: `fix the input, or change the job if this is right, and plan it again: ${fault.message}` };
   const lacks = await findLacking(files, { directory: of, plan: waiting }, registry);
   const waits = { path: showPath(screen, of), lacks, planSha256: await digestPlanOf(files, of) };
   return nextOfPlan(waiting, waits, { screen, ...(isTest ? { what: 'the plan', send: 'send the plan' } : {}) });

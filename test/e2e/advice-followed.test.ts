@@ -44,7 +44,9 @@ test('a plan that a guard refuses is not advised to be sent', async () => {
   await workspace.volley('plan', 'job.yaml');
 
   const next = nextIn(await read(workspace, 'status', 'job.yaml'));
-  expect(next).toContain('change the job, and plan it again: 2 messages would be sent');
+  expect(next).toMatch(/fix the input, or change the job if this is right, and plan it again: 2\smessages/);
+  const { error } = await workspace.refused('run', 'job.yaml');
+  expect(error.hint).toMatch(/^Nothing was sent\. Fix the input, or .*; then run the same command again\.$/);
   expect(readCommands(next)).toEqual([]);
 });
 
