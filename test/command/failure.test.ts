@@ -47,11 +47,8 @@ describe('an error, as a person reads it', () => {
 
   it('says a single problem once, and what to do about it', () => {
     const problems = [{ where: 'a.yaml:3:1', message: 'name is missing', hint: 'Write name: sale.' }];
-    const error = new UserError('bad-job', 'Cannot use the job: name is missing (a.yaml:3:1)', {
-      problems,
-      hint: 'Go on.',
-    });
-    expect(formatError(error)).toBe('Cannot use the job: name is missing (a.yaml:3:1)\nWrite name: sale.\nGo on.\n');
+    const error = new UserError('bad-job', 'Cannot use it: name is missing (a.yaml:3:1)', { problems, hint: 'Go on.' });
+    expect(formatError(error)).toBe('Cannot use it: name is missing (a.yaml:3:1)\nWrite name: sale.\nGo on.\n');
     expect(formatError(new UserError('bad-job', 'Cannot use the job', { problems }))).toContain('name is missing');
     expect(
       formatError(new UserError('bad-job', 'name is missing, and more', { problems: [...problems, ...problems] })),
