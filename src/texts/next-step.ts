@@ -161,7 +161,7 @@ function nextOfHeld(summary: Summary, retry: Retry): NextStep | undefined {
   const held = (rows: number) => `${countOf(rows, 'row')} ${rows === 1 ? 'is' : 'are'} held`;
   // Where failOn does not count them there is nothing to decide.
   if (had > 0 && summary.exitCode !== 0) {
-    const what = `${held(had)}, as the number had the text already. To send it again, make a plan of them; or decide in the job, with sameText: skip or send`;
+    const what = `${held(had)}, as the number had the text already. If that is right, say so by sameText: skip in the job. Only to send it to them again, make a plan of them`;
     return retry(what, 'had-it-already');
   }
   const what = `${held(noZone)}, as no time zone is known. Say in the job whose clock counts, with window.timeZone, then make a plan of them`;

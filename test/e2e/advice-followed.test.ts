@@ -104,6 +104,7 @@ test('rows that are held are said before rows that are rejected, which stay in t
   expect(readCommands(nextIn(idle))[0]).toEqual(expect.arrayContaining(['retry', '--only', 'had-it-already']));
 
   let account = await read(workspace, 'report', 'job.yaml');
+  expect(nextIn(account).replace(/\s+/g, ' ')).toContain('by sameText: skip in the job. Only to send it to them again');
   for (const verb of ['retry', 'apply']) {
     const [, , ...command] = readCommands(nextIn(account))[0] ?? [];
     expect(command[0]).toBe(verb);
