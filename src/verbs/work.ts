@@ -83,8 +83,8 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
     const access = openAccess(asked, { ...context, log });
     let cluster: OpenCluster | undefined;
     const rows = countSent();
-    let hasSeenRun = false;
-    let isAllowed = false;
+    /** Known once this worker has looked for a run. */
+    let hasSeenRun: boolean | undefined;
     try {
       await access.open();
       cluster = await openCluster({ ...context, log }, settings, job.service.giveUpAfterSeconds);
@@ -98,8 +98,7 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
           leaseMs: Math.min(LEASE_SECONDS, settings.leaseSeconds) * 1000,
           name,
           isOver: ({ forMs, hasRuns }) => {
-            hasSeenRun ||= hasRuns;
-            isAllowed = true;
+            hasSeenRun = hasSeenRun === true || hasRuns;
             if (flags.untilIdle !== undefined && forMs >= flags.untilIdle) return true;
             return flags.untilDone && hasSeenRun && !hasRuns;
           },
@@ -111,7 +110,6 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
           emit,
           onWork: (led, { steps }) => {
             hasSeenRun = true;
-            isAllowed = true;
             const { kind } = rowStepOf({ steps }, led.step);
             emit({ type: 'step', job: job.name, step: led.step, kind });
             if (run === led.run) return;
@@ -123,7 +121,7 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
       );
       const end = await working.catch((error: unknown) => {
         // What the database refuses by now it has allowed before.
-        if (isAllowed) placeInRun(error);
+        if (hasSeenRun !== undefined) placeInRun(error);
         if (!(error instanceof StoreLost)) throw error;
         return { reason: 'unavailable', detail: error.message } as const;
       });
