@@ -232,7 +232,7 @@ export function explainEnd(summary: Summary): string {
   const { state, stop, steps, balance } = summary;
   if (stop !== null) {
     const rows = [`${format(balance.accepted)} of ${countOf(balance.read, 'row')} accepted`, ...listNotSent(summary)];
-    return `${state} (${stop.reason}): ${stop.detail}; ${rows.join(', ')}`;
+    return `${state} (${stop.reason}): ${stop.detail.replace(/\.$/, '')}; ${rows.join(', ')}`;
   }
   const rejected = describeRejected(summary);
   const held = countHeld(summary);

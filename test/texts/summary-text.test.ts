@@ -164,7 +164,8 @@ describe('the account of a run', () => {
   ] as const)(
     'of a run that stopped for a person (%s) says the reason itself, and what to do about it',
     (reason, next) => {
-      const summary = aSummary({ state: 'stopped', exitCode: 4, stop: { reason, detail: 'it is so' } });
+      const summary = aSummary({ state: 'stopped', exitCode: 4, stop: { reason, detail: 'it is so.' } });
+      expect(explainEnd(summary)).toContain('it is so; ');
       const text = formatSummary(summary, {
         ...REAL,
         job: 'jobs/sale.yaml',
