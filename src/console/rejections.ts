@@ -299,7 +299,10 @@ export function refuseCell(
 /** Indexes of the columns at fault; where the row as a whole is, all. */
 export function editableAt({ standing }: RejectedRow, columns: readonly string[]): number[] {
   const { field, reason } = standing;
-  const listed = reason.split(/\(\d+\) /).map((each) => each.split(': ', 1)[0] ?? '');
+  const listed = reason
+    .split(/\(\d+\) /)
+    .slice(1)
+    .map((each) => each.split(': ', 1)[0] ?? '');
   const found = new Set([field, ...listed].flatMap((name) => findColumn(columns, name) ?? []));
   return found.size > 0 ? [...found] : [...columns.keys()].slice(0, MOST_CELLS);
 }
