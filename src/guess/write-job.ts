@@ -251,7 +251,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/g
 
 /** A text as a YAML scalar on one line: plain where that is safe, else in double quotes with escapes. A job names a column by its words. */
 function writeScalar(written: string): string {
-  const text = written.replaceAll(/\p{Cc}+/gu, ' ').trim();
+  const text = written.replaceAll(/\p{Cc}+/gu, ' ');
   const isPlain = PLAIN.test(text) && !WORD.test(text) && text.search(UNSEEN) === -1;
   return isPlain ? text : writeQuoted(text);
 }

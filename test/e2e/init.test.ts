@@ -161,12 +161,14 @@ test('--sheet names one of several sheets, and stands in the job', async () => {
   expect(await planOf('sheets/people.yaml')).toMatchObject({ planned: 1 });
 });
 
-test('names of columns do no harm in the job', async () => {
+test('names of columns and files do no harm in the job', async () => {
   const hostile = ['"a\nsteps: []\n# b"', '"#"', "'", '"{{ x }}"', '"say ""hi"""', 'yes', '"- x: y"', '"\u202e"'];
   const names = [...hostile, '"full name"', '"Mo: [bi\nle"'];
   const people = `${names.join(',')}\n${'x,'.repeat(names.length - 1)}+6591001000\n`;
   expect(await init('odd', { 'people.csv': people })).toMatchObject({ destination: 'Mo: [bi\nle', validNumbers: 1 });
   expect(await planOf('odd/people.yaml')).toMatchObject({ planned: 1 });
+  await init('blank', { ' own .csv': people });
+  expect(await planOf('blank/ own .yaml')).toMatchObject({ planned: 1 });
   workspace.write('odd/a\nb.csv', people);
   const { code, stderr } = await workspace.volley('init', 'odd/a\nb.csv');
   expect([code, stderr]).toEqual([2, expect.stringContaining('Rename the file')]);
