@@ -265,7 +265,7 @@ export function createHadLookup(
     find: (number, textOf) => {
       from = undefined;
       otherAt = 0;
-      if (texts?.isOfStepBefore(number, textOf, isOwnAsked ? step + 1 : step) === true) {
+      if (texts?.isPlannedBefore(number, textOf, isOwnAsked ? step + 1 : step) === true) {
         from = countIn({ run: plan.id, job: plan.job.name, at: new Date(nowMs).toISOString() });
         if (sameText !== 'send') return takeAsHad(HAD_FROM_ROW);
       }

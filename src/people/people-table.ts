@@ -117,7 +117,7 @@ export class PlannedTexts {
     this.#messages.add(keyOf(number, textOf()), step);
   }
 
-  isOfStepBefore(number: number, textOf: () => number, step: number): boolean {
+  isPlannedBefore(number: number, textOf: () => number, step: number): boolean {
     return step > 1 && (this.#messages.find(keyOf(number, textOf())) ?? step) < step;
   }
 }
