@@ -27,11 +27,7 @@ export class ServiceJudge {
   #idleMs = 0;
 
   /** `giveUpAfterMs`: a worker that alone cannot reach the service gives up before, and others send its requests. */
-  constructor(deps: {
-    readonly clock: Clock;
-    readonly giveUpAfterMs: number;
-    readonly requestsPerSecond: number;
-  }) {
+  constructor(deps: { readonly clock: Clock; readonly giveUpAfterMs: number; readonly requestsPerSecond: number }) {
     this.#clock = deps.clock;
     this.#idleForMs = Math.max(deps.giveUpAfterMs, (SLOW_TURNS * 1000) / deps.requestsPerSecond);
     this.#askedAtMs = deps.clock.monotonicMs();

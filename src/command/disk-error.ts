@@ -88,10 +88,7 @@ export function describeDisk(error: DiskError): { message: string; hint: string 
       message: `Cannot print: what read its output has ended (${code}, ${syscall})`,
       hint: `${RECORDED} Run the same command again, with its output in a file or read to its end.`,
     };
-  return {
-    message: `Cannot use ${path}: ${nameDiskError(error)} (${code}, ${syscall})`,
-    hint: adviseOnDisk(error),
-  };
+  return { message: `Cannot use ${path}: ${nameDiskError(error)} (${code}, ${syscall})`, hint: adviseOnDisk(error) };
 }
 
 const SYSTEM_WORDS = new Map(getSystemErrorMap().values());

@@ -74,10 +74,7 @@ export async function placeError(thrown: unknown, file: unknown, { env, jobDirec
 
 /** Names job or run as they were given; the verb names what it finds there. */
 function nameObject({ job, run }: CommonFlags): LogFields {
-  return {
-    ...(typeof job === 'string' ? { file: job } : {}),
-    ...(typeof run === 'string' ? { directory: run } : {}),
-  };
+  return { ...(typeof job === 'string' ? { file: job } : {}), ...(typeof run === 'string' ? { directory: run } : {}) };
 }
 
 async function logged(command: string, context: Context, task: () => Promise<CommandEnd>): Promise<number> {

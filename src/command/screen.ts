@@ -14,12 +14,7 @@ export interface Screen {
 }
 
 /** The screen of a pipe, or of an unknown output. */
-export const PLAIN_SCREEN: Screen = {
-  columns: 80,
-  hasColor: false,
-  directory: '',
-  command: 'volley',
-};
+export const PLAIN_SCREEN: Screen = { columns: 80, hasColor: false, directory: '', command: 'volley' };
 
 /** Styles that can be read on a dark and on a light ground; yellow, cyan, blue, white and black cannot. */
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'magenta';

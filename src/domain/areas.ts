@@ -71,10 +71,9 @@ export const ROW_KINDS = {
 } as const satisfies Readonly<Record<string, RowKindFacts>>;
 
 /** Kinds that do one thing, at their place among the steps. */
-export const ACTION_KINDS = {
-  campaign: { area: 'campaign' },
-  chat: { area: 'chat' },
-} as const satisfies Readonly<Record<string, KindFacts>>;
+export const ACTION_KINDS = { campaign: { area: 'campaign' }, chat: { area: 'chat' } } as const satisfies Readonly<
+  Record<string, KindFacts>
+>;
 
 export type RowKind = keyof typeof ROW_KINDS;
 export type ActionStepKind = keyof typeof ACTION_KINDS;

@@ -92,10 +92,7 @@ export const ENDPOINTS = {
   /** 2, without a code: changes nothing. */
   readSession: read('verification', 'read a verification session', `${SESSIONS}/{sessionId}`),
   /** 2, with a code: a wrong one counts as an attempt each time; `readSession` resolves a lost answer. */
-  checkCode: {
-    ...read('verification', 'check a verification code', `${SESSIONS}/{sessionId}`),
-    isRepeatable: false,
-  },
+  checkCode: { ...read('verification', 'check a verification code', `${SESSIONS}/{sessionId}`), isRepeatable: false },
   /** Repeated, it creates a second webhook of the same name. */
   createWebhook: write('gateway', 'create a webhook', `${GATEWAY}/webhooks`),
   /** Repeated, it creates a second channel of the same name. */

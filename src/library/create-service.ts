@@ -171,35 +171,33 @@ const DOING = 'create the service';
 const SECRET = /^[\x21-\x7e]{1,8192}$/;
 const secret = () => z.string().regex(SECRET, 'expected only the secret: one line of ASCII without spaces');
 
-const schema = writtenService.omit({ sandbox: true, dlrCallbackUrl: true }).extend({
-  account: writtenService.shape.account.unwrap(),
-  signal: signalOption,
-  credentials: z.strictObject({
-    apiKey: secret().optional(),
-    sms: secret().optional(),
-    contacts: secret().optional(),
-    verification: secret().optional(),
-    gateway: secret().optional(),
-    chat: secret().optional(),
-    campaign: z
+const schema = writtenService
+  .omit({ sandbox: true, dlrCallbackUrl: true })
+  .extend({
+    account: writtenService.shape.account.unwrap(),
+    signal: signalOption,
+    credentials: z.strictObject({
+      apiKey: secret().optional(),
+      sms: secret().optional(),
+      contacts: secret().optional(),
+      verification: secret().optional(),
+      gateway: secret().optional(),
+      chat: secret().optional(),
+      campaign: z
+        .strictObject({ username: tokenUser(), dataToken: secret().optional(), actionToken: secret().optional() })
+        .optional(),
+    }),
+    limits: z
       .strictObject({
-        username: tokenUser(),
-        dataToken: secret().optional(),
-        actionToken: secret().optional(),
+        sms: smsLimits.optional(),
+        contacts: rowLimits('contacts', 'a contact').optional(),
+        verification: rowLimits('verification', 'a session').optional(),
+        gateway: rowLimits('gateway', 'a conversation').optional(),
+        campaign: rowLimits('campaign', 'a change').optional(),
+        chat: rowLimits('chat', 'a message').optional(),
       })
-      .optional(),
-  }),
-  limits: z
-    .strictObject({
-      sms: smsLimits.optional(),
-      contacts: rowLimits('contacts', 'a contact').optional(),
-      verification: rowLimits('verification', 'a session').optional(),
-      gateway: rowLimits('gateway', 'a conversation').optional(),
-      campaign: rowLimits('campaign', 'a change').optional(),
-      chat: rowLimits('chat', 'a message').optional(),
-    })
-    .prefault({}),
-});
+      .prefault({}),
+  });
 
 /** Checks the options and fills their defaults. Refuses with one UserError 'bad-input' that carries every problem, and no secret. */
 export function readOptions(given: ServiceOptions) {

@@ -319,10 +319,7 @@ function describeTooOften(
   const span = per % DAY_MS === 0 ? countOf(per / DAY_MS, 'day') : countOf(per / HOUR_MS, 'hour');
   const what = `${countOf(recent, 'message')}${group === undefined ? '' : ` of group ${group}`}`;
   const more = own === 0 ? '' : `, and gets ${own} more from this plan`;
-  return {
-    code: 'too-often',
-    reason: `The number had ${what} within ${span}${more}; frequency allows ${max}`,
-  };
+  return { code: 'too-often', reason: `The number had ${what} within ${span}${more}; frequency allows ${max}` };
 }
 
 const HOUR_MS = 3_600_000;

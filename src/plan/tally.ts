@@ -97,13 +97,12 @@ export class Tally {
     if (this.#examples.length < EXAMPLES) this.#examples.push(planner.preview(row));
   }
 
-  figures(read: number): Pick<
+  figures(
+    read: number,
+  ): Pick<
     PlannedStep,
     'rejections' | 'skips' | 'funnel' | 'reasons' | 'countries' | 'ucs2' | 'ucs2Parts' | 'replaced' | 'examples'
-  > & {
-    rejected: number;
-    skipped: number;
-  } {
+  > & { rejected: number; skipped: number } {
     const rejections = this.#reasons.counts();
     const rejected = sumOf(Object.values(rejections));
     return {

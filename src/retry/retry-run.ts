@@ -76,11 +76,7 @@ export async function retryRun(
   assertLineIsThere(plan, history, `retry rows of ${directory}`);
   const sinceMs = state.firstOpen?.at ?? 0;
   assertNotSentAgain(registry.state, { plan, sinceMs, doing: task });
-  const left = {
-    refusedInPlan: totalOf(plan, 'rejected'),
-    inDoubt: rows.countInDoubt(),
-    underWay: countInFlight(run),
-  };
+  const left = { refusedInPlan: totalOf(plan, 'rejected'), inDoubt: rows.countInDoubt(), underWay: countInFlight(run) };
   const request = { directory, plan, lock, directories, rows: of, choice, job };
   const isLeftOut = isLeftOutCode(choice.only);
   const { ranges, ...counts } = await chooseRetried(rows, request, deps);

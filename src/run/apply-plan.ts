@@ -131,9 +131,7 @@ function assertWorkersKnow({ plan, job, sender }: ApplyPlanOptions): void {
   throw new UserError(
     'bad-job',
     `Cannot send plan ${plan.id} over a database: it has ${hasWindow ? 'a window' : 'stages'}, which workers do not know`,
-    {
-      hint: 'Write cluster: { share: lane } in the job, or remove cluster; nothing was sent.',
-    },
+    { hint: 'Write cluster: { share: lane } in the job, or remove cluster; nothing was sent.' },
   );
 }
 
@@ -229,9 +227,7 @@ function assertSamePlan(state: RunState, plan: Plan, path: string): void {
     throw new UserError(
       'bad-plan',
       `Cannot read ${path}: its version is ${open.version}, expected ${JOURNAL_VERSION}`,
-      {
-        hint: 'Finish the run with the version of volley that began it.',
-      },
+      { hint: 'Finish the run with the version of volley that began it.' },
     );
   }
   if (open.plan !== plan.id) {

@@ -30,11 +30,7 @@ export type Decision =
    * It may have been processed: in doubt, never repeated automatically. `isTurnedAway`: an intermediary asks for a
    * lower rate, and the lane waits as it does for `wait`.
    */
-  | ({
-      readonly kind: 'in-doubt';
-      readonly isTurnedAway?: boolean;
-      readonly retryAfterMs?: number | undefined;
-    } & Why);
+  | ({ readonly kind: 'in-doubt'; readonly isTurnedAway?: boolean; readonly retryAfterMs?: number | undefined } & Why);
 
 /** In words, and as data where a person can do something about it. */
 export interface Why {

@@ -113,9 +113,7 @@ export async function settleByDecision(
     throw new UserError(
       'bad-plan',
       `Cannot settle run ${plan.id}: it ended with ${countOf(underWay, 'row')} under way`,
-      {
-        hint: 'Finish the run first: the same command that began it; then review what is in doubt.',
-      },
+      { hint: 'Finish the run first: the same command that began it; then review what is in doubt.' },
     );
   }
   if (doubts.length !== decision.confirm) {

@@ -85,14 +85,7 @@ export async function acquireLock(deps: LockPorts, directory: string, above = 0,
   }
   for (let old = current?.lowest ?? epoch; old < epoch; old++) await deps.files.remove(pathOf(directory, old));
   const lastOwnedMsAgo = current === undefined ? undefined : ownedMsAgo(deps, current);
-  return holdLock(deps, {
-    directory,
-    epoch,
-    taken,
-    content,
-    lastOwnedMsAgo,
-    before,
-  });
+  return holdLock(deps, { directory, epoch, taken, content, lastOwnedMsAgo, before });
 }
 
 /** What is to be known of the last owner that had found the job as it was left. Takers that died may have left files that say nothing. */

@@ -77,10 +77,7 @@ function nextOfDoubt({ balance: { inDoubt }, steps }: Summary, run: string, scre
   const [of, flags] = others.length === 1 ? ['', []] : [` of step ${number} (${kind})`, ['--step', String(number)]];
   const { assume, why } = usualDecision(kind);
   const decision = ['--assume', assume, ...flags, '--confirm', String(balance.inDoubt)];
-  return {
-    what: `${sayDoubt(balance.inDoubt, of)}. ${why}`,
-    command: showCommand(screen, 'settle', run, ...decision),
-  };
+  return { what: `${sayDoubt(balance.inDoubt, of)}. ${why}`, command: showCommand(screen, 'settle', run, ...decision) };
 }
 
 /** What a person decides of rows in doubt where nothing proves what became of them, and why; where it hangs on what they find, `sent`. */

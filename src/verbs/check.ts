@@ -48,10 +48,7 @@ interface Findings {
  */
 export const check = defineVerb({
   args: { job: theJob },
-  flags: {
-    online: yes('Try the keys against the service, by reads of nothing that exists; sends nothing'),
-    json,
-  },
+  flags: { online: yes('Try the keys against the service, by reads of nothing that exists; sends nothing'), json },
   examples: [
     ['jobs/spring-sale.yaml', ''],
     ['jobs/spring-sale.yaml --online', 'also tries the keys; sends nothing'],

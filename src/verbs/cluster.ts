@@ -26,10 +26,7 @@ async function withDatabase(
 
 const init = defineBelow('init', 'Create the schema volley in a PostgreSQL database, or bring it up to date', {
   args: {},
-  flags: {
-    role: text('Role that leaders and workers connect as: gets what they need, and no more'),
-    ...flags,
-  },
+  flags: { role: text('Role that leaders and workers connect as: gets what they need, and no more'), ...flags },
   examples: [['--role volley_worker', '']],
   run: ({ role, ...where }, context) =>
     withDatabase(where, context, async (database) => {

@@ -22,10 +22,7 @@ const webhook = defineBelow(
       name: argument('Name of the webhook; each call creates one more, also under the same name'),
       url: { ...argument('Where a listener can be reached from the service'), coerce: readUrl },
     },
-    flags: {
-      'api-version': text('Chat API Version (default: the one that the service asks for)'),
-      ...single,
-    },
+    flags: { 'api-version': text('Chat API Version (default: the one that the service asks for)'), ...single },
     examples: [['desk https://hooks.example.com/hook/… --job jobs/handoff.yaml', '']],
     run: ({ job, name, url, apiVersion: version }, context) =>
       callOnce(context, job, {

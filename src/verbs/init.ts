@@ -34,9 +34,7 @@ import { argument, defineVerb, json, readAs, text } from './verb.js';
 
 /** `volley init FILE…`: writes a job from the first rows of an export. It runs on the sandbox, and no file is overwritten. */
 export const init = defineVerb({
-  args: {
-    file: { ...argument('CSV, NDJSON or .xlsx files, as a tool exported them'), array: true },
-  },
+  args: { file: { ...argument('CSV, NDJSON or .xlsx files, as a tool exported them'), array: true } },
   flags: {
     output: text('The job file to write; default: beside the first file, with its name'),
     destination: text('Column of the numbers, where several could be it'),
@@ -71,10 +69,7 @@ export const init = defineVerb({
     const found = guessJob(sample, { destination, country });
     if (found.kind !== 'found') throw refuseGuess(found, written, sample, screen);
     const { guess } = found;
-    const optOuts = heads.optOuts.map((list) => ({
-      ...list,
-      ...guessListCountry(list.sample, guess.number),
-    }));
+    const optOuts = heads.optOuts.map((list) => ({ ...list, ...guessListCountry(list.sample, guess.number) }));
     const text = writeJob(guess, {
       name: suggestName(basename(path).replace(/\.ya?ml$/i, '')),
       files: heads.files.map((file) => file.name),

@@ -11,10 +11,7 @@ const { console, visit } = openToVisits({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKe
 test('what is left of a run can be read and decided likewise: in doubt, taken back, corrected, had already', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const sandbox = await startSandbox({
-    rateLimits: {},
-    faults: [{ kind: 'reset-after', area: 'sms', nth: 1 }],
-  });
+  const sandbox = await startSandbox({ rateLimits: {}, faults: [{ kind: 'reset-after', area: 'sms', nth: 1 }] });
   const { page, complaints } = await visit();
   const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 19);
   const start = async (name: string, change: (job: string) => string) => {

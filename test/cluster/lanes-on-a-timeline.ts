@@ -25,12 +25,7 @@ export async function runLanes(
     callMs = 2,
     seconds = 120,
     concurrency = 16,
-  }: {
-    perSecond: number;
-    callMs?: number;
-    seconds?: number;
-    concurrency?: number;
-  },
+  }: { perSecond: number; callMs?: number; seconds?: number; concurrency?: number },
 ): Promise<Achieved> {
   const random = createRandom(lanes, perSecond);
   const timeline = new Timeline(createRandom(lanes, perSecond + 1));

@@ -84,10 +84,7 @@ function inMemory(): Side {
   const passTime = async (ms: number) => {
     passedMs += ms;
   };
-  return aSide(cluster.connect(), {
-    passTime,
-    restart: async (losesCommits) => cluster.restart({ losesCommits }),
-  });
+  return aSide(cluster.connect(), { passTime, restart: async (losesCommits) => cluster.restart({ losesCommits }) });
 }
 
 /** One of these, by a number. */

@@ -70,14 +70,7 @@ export function aJobOfAreas(
           actionToken: secret('action.token', campaign.actionToken),
         },
       },
-      bases: {
-        sms: origin,
-        contacts: origin,
-        verification: origin,
-        gateway: origin,
-        campaign: origin,
-        chat: origin,
-      },
+      bases: { sms: origin, contacts: origin, verification: origin, gateway: origin, campaign: origin, chat: origin },
       ...service,
     },
   });

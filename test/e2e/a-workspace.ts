@@ -97,11 +97,7 @@ export class Workspace {
   }
 
   start(args: readonly string[], { env, ...start }: Start = {}): Running {
-    const running = new Running(args, {
-      cwd: this.directory,
-      env: { ...this.env, ...env },
-      ...start,
-    });
+    const running = new Running(args, { cwd: this.directory, env: { ...this.env, ...env }, ...start });
     this.#running.add(running);
     return running;
   }

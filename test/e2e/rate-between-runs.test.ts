@@ -32,9 +32,7 @@ async function aFastJob() {
   const clock = new LaneClock();
   const workspace = await aWorkspaceBeside({ clock });
   const input = { files: 'in-*.csv' };
-  workspace.change({
-    steps: [anSmsStep({ input, batchSize: PER_SECOND, limits: { messagesPerSecond: PER_SECOND } })],
-  });
+  workspace.change({ steps: [anSmsStep({ input, batchSize: PER_SECOND, limits: { messagesPerSecond: PER_SECOND } })] });
   const random = () => 0.5;
   const loadLane: Env['loadLane'] = async () => (options) => createLane({ ...options, clock, random });
   return {

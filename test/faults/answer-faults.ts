@@ -41,11 +41,7 @@ export const STATUS_FAULTS: readonly Fault[] = [
 ];
 
 function answering(status: number, means: Means, body: string): Fault & { onRequest: (wire: Wire) => void } {
-  return {
-    what: `answers HTTP ${status}`,
-    means,
-    onRequest: ({ socket }) => socket.write(anAnswer(status, body)),
-  };
+  return { what: `answers HTTP ${status}`, means, onRequest: ({ socket }) => socket.write(anAnswer(status, body)) };
 }
 
 /** As something in between does, before the service has the request or after it has done what was asked. */
@@ -125,9 +121,7 @@ export const SUCCESS_FAULTS: readonly Fault[] = [
     'that belongs to another request',
     'unread',
     ({ socket, earlier }) => socket.write(writeAnswer(earlier!)),
-    {
-      isNeverFirst: true,
-    },
+    { isNeverFirst: true },
   ),
   succeeding(
     'that belongs to another request, and its own behind it',
@@ -160,10 +154,7 @@ export const SUCCESS_FAULTS: readonly Fault[] = [
   ofBatch('with words that no one knows', (body) => ({ ...body, messages: withCode(body, 'DELIVERED') })),
   ofBatch(
     'with rows twice, and differently',
-    (body) => ({
-      ...body,
-      messages: [...messagesOf(body), ...withCode(body, 'REJECTED').slice(0, 1)],
-    }),
+    (body) => ({ ...body, messages: [...messagesOf(body), ...withCode(body, 'REJECTED').slice(0, 1)] }),
     { leavesOpen: (place) => place === 3 },
   ),
   ofBatch('with rows twice', (body) => ({ ...body, messages: messagesOf(body).flatMap((each) => [each, each]) }), {

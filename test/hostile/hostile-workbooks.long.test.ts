@@ -55,9 +55,7 @@ describe('a workbook that unpacks to far more than its size', () => {
     const rows = Array.from({ length: 20_000 }, (_, at) => row.replaceAll('@', String(at + 2)));
 
     const { cells } = await readWhole(
-      book({
-        rows: `<row r="1"><c r="A1" t="str"><v>mobile</v></c></row>${rows.join('')}`,
-      }),
+      book({ rows: `<row r="1"><c r="A1" t="str"><v>mobile</v></c></row>${rows.join('')}` }),
     );
 
     expect(cells).toHaveLength(20_000);

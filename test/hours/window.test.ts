@@ -80,10 +80,7 @@ const asked: fc.Arbitrary<Asked> = fc
         fc.nat(24).map((hour) => hour * 60),
         fc.nat(DAY_MINUTES),
       ),
-      {
-        minLength: 2,
-        maxLength: 2,
-      },
+      { minLength: 2, maxLength: 2 },
     ),
     zones: fc.array(zone, { minLength: 1, maxLength: 3 }),
   })

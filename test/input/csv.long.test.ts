@@ -25,19 +25,23 @@ interface Row {
   readonly blanks: readonly string[];
 }
 
-const aTable = fc.integer({ min: 1, max: 4 }).chain((width) =>
-  fc
-    .array(
-      fc.record<Row>({
-        cells: fc.array(aCell, { minLength: width, maxLength: width }).filter((cells) => cells.join('').trim() !== ''),
-        quoting: aQuoting,
-        lineEnd: aLineEnd,
-        blanks: fc.array(aBlankLine, { maxLength: 2 }),
-      }),
-      { maxLength: 12 },
-    )
-    .map((rows) => ({ width, rows })),
-);
+const aTable = fc
+  .integer({ min: 1, max: 4 })
+  .chain((width) =>
+    fc
+      .array(
+        fc.record<Row>({
+          cells: fc
+            .array(aCell, { minLength: width, maxLength: width })
+            .filter((cells) => cells.join('').trim() !== ''),
+          quoting: aQuoting,
+          lineEnd: aLineEnd,
+          blanks: fc.array(aBlankLine, { maxLength: 2 }),
+        }),
+        { maxLength: 12 },
+      )
+      .map((rows) => ({ width, rows })),
+  );
 
 function writeRow(row: Row, delimiter: string): string {
   const cells = row.cells.map((cell) => {

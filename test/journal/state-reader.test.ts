@@ -64,19 +64,13 @@ describe('the state of a run', () => {
     await expect(replay(files)).rejects.toMatchObject(DAMAGED);
     expect(state).toEqual(whole.state);
     expect(end).toEqual(whole.end);
-    expect(state.step(1)).toMatchObject({
-      nextRequest: 5,
-      settledRows: { accepted: 27, rejected: 3 },
-    });
+    expect(state.step(1)).toMatchObject({ nextRequest: 5, settledRows: { accepted: 27, rejected: 3 } });
     expect(state.isInFlight).toBe(true);
   });
 
   it('is what all lines say, whatever they say, whichever runner resumes, and wherever one is torn', async () => {
     const anEntry = fc.tuple(fc.constantFrom('begin', 'end', 'again', 'split', 'prepare', 'close'), fc.nat({ max: 5 }));
-    const aLife = fc.record({
-      entries: fc.array(anEntry, { maxLength: 12 }),
-      torn: fc.nat({ max: 90 }),
-    });
+    const aLife = fc.record({ entries: fc.array(anEntry, { maxLength: 12 }), torn: fc.nat({ max: 90 }) });
     const property = fc.asyncProperty(fc.array(aLife, { minLength: 1, maxLength: 4 }), async (lives) => {
       const files = memoryFiles();
       for (const [index, { entries, torn }] of lives.entries()) {

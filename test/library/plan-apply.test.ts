@@ -101,11 +101,7 @@ test.concurrent('a signal stops a run before its end, its notice is reported, an
   const stop = new AbortController();
   const onNotice = vi.fn();
 
-  const stopped = await apply(planned!.directory, {
-    signal: stop.signal,
-    onProgress: () => stop.abort(),
-    onNotice,
-  });
+  const stopped = await apply(planned!.directory, { signal: stop.signal, onProgress: () => stop.abort(), onNotice });
 
   expect(stopped).toMatchObject({ state: 'stopped', stop: { reason: 'interrupted' }, exitCode: 75 });
   expect(stopped.balance.unprocessed).toBeGreaterThan(0);

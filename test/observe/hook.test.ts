@@ -37,13 +37,7 @@ async function post(
     env = {},
     sandbox = false,
     signalAt,
-  }: {
-    ended?: Ended;
-    notify?: object;
-    env?: Record<string, string>;
-    sandbox?: boolean;
-    signalAt?: number;
-  } = {},
+  }: { ended?: Ended; notify?: object; env?: Record<string, string>; sandbox?: boolean; signalAt?: number } = {},
 ): Promise<Posted> {
   const service = { account: 'acme', sandbox, credentials: { apiKey: { env: 'KEY' } } };
   const step = { kind: 'sms', input: { files: 'people.csv' }, destination: 'mobile', template: { text: 'Hi' } };

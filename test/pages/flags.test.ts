@@ -4,11 +4,7 @@ import { listNames, readPage, readRows, readSection } from './page.js';
 
 /** As the page has them: commands, and one flag. */
 const rows = readRows(readSection(readPage('jobs/reference/commands.md'), 'Flags')).map(
-  ([of = '', flag = '', meaning = '']) => ({
-    of,
-    flag: listNames(flag)[0] ?? '',
-    meaning,
-  }),
+  ([of = '', flag = '', meaning = '']) => ({ of, flag: listNames(flag)[0] ?? '', meaning }),
 );
 
 let commands: CommandHelp[];

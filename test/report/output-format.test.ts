@@ -61,10 +61,7 @@ describe('NDJSON line', () => {
 const text = fc
   .oneof(
     fc.string({ unit: 'binary', maxLength: 6 }),
-    fc.string({
-      unit: fc.constantFrom(...'aé😀5\\ "\',;\t\n\r=+-@|＝\uFEFF'),
-      maxLength: 12,
-    }),
+    fc.string({ unit: fc.constantFrom(...'aé😀5\\ "\',;\t\n\r=+-@|＝\uFEFF'), maxLength: 12 }),
   )
   .filter((each) => !/[\0\p{Surrogate}]/u.test(each));
 const name = text.map((each) => each.trim()).filter((each) => each !== '');

@@ -94,11 +94,7 @@ describe('outputs of a step', () => {
     });
     expect(summary.balance).toEqual({ read: 7, accepted: 1, rejected: 3, skipped: 1, inDoubt: 1, unprocessed: 1 });
     expect(summary.steps[0]?.rejections).toEqual({ 'not-a-number': 1, REJECTED: 1, 1002: 1 });
-    expect(summary.program?.formats).toEqual({
-      plan: PLAN_FORMAT,
-      journal: JOURNAL_VERSION,
-      memory: MEMORY_FORMAT,
-    });
+    expect(summary.program?.formats).toEqual({ plan: PLAN_FORMAT, journal: JOURNAL_VERSION, memory: MEMORY_FORMAT });
   });
 
   it('in NDJSON say the same', async () => {

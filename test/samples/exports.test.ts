@@ -28,19 +28,10 @@ const EXPORTS: Readonly<Record<string, ByHand>> = {
     name: 'First Name',
     where: 'Marketing contact status: "marketing contact"',
   },
-  'klaviyo-profiles': {
-    destination: 'Phone Number',
-    name: 'First Name',
-    where: 'SMS Marketing Consent: "subscribed"',
-  },
+  'klaviyo-profiles': { destination: 'Phone Number', name: 'First Name', where: 'SMS Marketing Consent: "subscribed"' },
   'mailchimp-audience': { destination: 'Phone Number', input: ', country: SG', name: 'First Name' },
   'phone-list': { destination: 'Phone' },
-  'salesforce-report': {
-    destination: 'Mobile',
-    input: ', country: SG',
-    name: 'First Name',
-    where: 'Do Not Call: "0"',
-  },
+  'salesforce-report': { destination: 'Mobile', input: ', country: SG', name: 'First Name', where: 'Do Not Call: "0"' },
   'shopify-customers': {
     destination: 'Phone',
     input: ', countryColumn: Default Address Country Code',

@@ -27,12 +27,7 @@ export function someAddresses(
   addresses: Partial<ServiceAddresses> = {},
   base = 'https://all.example',
 ): ServiceAddresses {
-  return {
-    account: 'acme',
-    subAccountId: 'acme_hq',
-    bases: byArea(() => base),
-    ...addresses,
-  };
+  return { account: 'acme', subAccountId: 'acme_hq', bases: byArea(() => base), ...addresses };
 }
 
 /** Bodies that say nothing of what was asked for. */

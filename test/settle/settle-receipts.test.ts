@@ -159,10 +159,7 @@ describe('a receipt', () => {
     const made = await aRunInDoubt();
     const before = journalOf(made);
     receive(made, aReceiptLine(made, 2, { payload }));
-    expect(await join(made)).toMatchObject({
-      foreign: 1,
-      summary: { balance: { inDoubt: 2 }, exitCode: 3 },
-    });
+    expect(await join(made)).toMatchObject({ foreign: 1, summary: { balance: { inDoubt: 2 }, exitCode: 3 } });
     expect(journalOf(made)).toBe(before);
   });
 

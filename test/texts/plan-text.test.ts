@@ -166,9 +166,7 @@ describe('a plan, as a person reads it', () => {
 
   it('shows each field of a contact with its value, and no whole number or address', async () => {
     const { plan, directory } = await aPlan({
-      job: {
-        steps: [aContactsStep({ fields: { msisdn: 'mobile', firstName: 'name', email: 'mail' }, groups: [7] })],
-      },
+      job: { steps: [aContactsStep({ fields: { msisdn: 'mobile', firstName: 'name', email: 'mail' }, groups: [7] })] },
       files: { 'people.csv': `mobile,name,mail\n${aNumber(0)},n0,ann.lee@example.com\n` },
     });
     const text = formatPlan(plan, directory).replace(/\s+(│ )?/g, ' ');

@@ -83,13 +83,7 @@ export class Walk {
 
   /** A person looks at some of its messages on a phone. */
   async test(run: string, count: number, death?: Mishap): Promise<void> {
-    const flags = {
-      of: this.runs.directoryOf(run),
-      to: OWN_NUMBER,
-      count,
-      adopt: this.#adopts,
-      json: true,
-    };
+    const flags = { of: this.runs.directoryOf(run), to: OWN_NUMBER, count, adopt: this.#adopts, json: true };
     const ended = await this.#give(`test ${run} --count ${count}`, (host) => sendTest(flags, host), death);
     if (ended.stdout !== '') this.counts.tests += 1;
   }

@@ -53,12 +53,7 @@ export class CsvRows {
     this.#place = place;
     this.#nextLine = firstLine;
     this.#cutter = new RowCutter(delimiter, limits);
-    this.#options = {
-      columns: false,
-      delimiter,
-      record_delimiter: ['\r\n', '\n', '\r'],
-      relax_column_count: true,
-    };
+    this.#options = { columns: false, delimiter, record_delimiter: ['\r\n', '\n', '\r'], relax_column_count: true };
   }
 
   /** The next piece of UTF-8, once no row is left; undefined at the end of the file. */

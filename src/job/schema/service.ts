@@ -65,9 +65,7 @@ export function writtenSecret(what: string) {
             .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of an environment variable')
             .describe('Name of the environment variable that contains the secret.'),
         }),
-        z.strictObject({
-          file: pathText().describe('File that contains only the secret; relative to the job file.'),
-        }),
+        z.strictObject({ file: pathText().describe('File that contains only the secret; relative to the job file.') }),
       ],
       { error: expected(SECRET_EXPECTED) },
     )

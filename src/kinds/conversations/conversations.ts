@@ -41,10 +41,7 @@ function rememberIds(takenIds: () => Set<string>): StepKind<ConversationsStep> {
     numberColumn: ({ user }) => (typeof user === 'string' ? undefined : user.phone),
     bind: bindConversations,
     preview: previewConversation,
-    provisioning: {
-      isNeeded: ({ channel }) => !('id' in channel),
-      makers: [makeWebhook, makeChannel],
-    },
+    provisioning: { isNeeded: ({ channel }) => !('id' in channel), makers: [makeWebhook, makeChannel] },
     call: (service, body, provisionedIds) =>
       buildRequest(service, ENDPOINTS.createConversation, { body: addChannel(body, provisionedIds[1]) }),
     recipients: (body) => [readNumberOf(JSON.parse(body.toString('utf8')).user?.phone)],

@@ -252,9 +252,7 @@ export async function readPlan(files: Files, directory: string): Promise<Plan> {
     throw new UserError(
       'bad-plan',
       `Cannot read a plan in ${directory}: it has no ${PLAN_FILE}, expected a run directory`,
-      {
-        hint: 'Give the directory that `volley plan` or `volley run` printed.',
-      },
+      { hint: 'Give the directory that `volley plan` or `volley run` printed.' },
     );
   }
   const plan: Plan | undefined = readSealed(text);

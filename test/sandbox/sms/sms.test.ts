@@ -33,19 +33,12 @@ test('a message has two receipts, sent and then delivered, with the fields of th
     price: { total: 0.03, perSms: 0.01, currency: 'USD' },
     smsCount: 3,
   };
-  const receipt = {
-    namespace: 'SMS',
-    eventType: 'outbound_message_status_changed',
-    description: expect.any(String),
-  };
+  const receipt = { namespace: 'SMS', eventType: 'outbound_message_status_changed', description: expect.any(String) };
   expect(receiver.received.map((received) => received.body)).toEqual([
     { ...receipt, payload: { ...payload, status: { state: 'sent', timestamp: at(0) } } },
     {
       ...receipt,
-      payload: {
-        ...payload,
-        status: { state: 'delivered', detail: 'delivered_to_recipient', timestamp: at(0) },
-      },
+      payload: { ...payload, status: { state: 'delivered', detail: 'delivered_to_recipient', timestamp: at(0) } },
     },
   ]);
   expect(receiver.received[0]?.path).toBe('/dlr');
