@@ -10,6 +10,7 @@ import {
   readNames,
   readOwnName,
 } from '../domain/output-columns.js';
+import { isPlausibleEmail } from '../normalize/contact.js';
 import { FORBIDDEN_NAMES, refuseAll } from './record-reader.js';
 
 export interface Header {
@@ -48,6 +49,34 @@ export function readHeader(
   if (nameless.length > 0) notices.push(`columns without a name cannot be used: ${nameless.join(', ')}`);
   const own = isOwn ? { columns: listOwnColumns(names), id: names.indexOf(ID_COLUMN) } : undefined;
   return { columns, width: names.length, kept, own, delimiter: place.delimiter, notices };
+}
+
+/** Where names of columns are sought. */
+export const HEADER_ROWS = 20;
+
+/**
+ * How many rows stand above the header: titles, of one cell each, where the first row with more cells names columns. 0 where that is the
+ * first one, is not among the rows, or holds a person's data. `rows` are the first of a file, without blank ones.
+ */
+export function countTitles(rows: readonly (readonly string[])[]): number {
+  const filled = rows.slice(0, HEADER_ROWS).map((cells) => cells.filter((cell) => cell.trim() !== ''));
+  const header = filled.findIndex((cells) => cells.length > 1);
+  const holdsData = filled.slice(0, header + 1).some((cells) => cells.some((cell) => readPersonal(cell) !== undefined));
+  return header === -1 || holdsData ? 0 : header;
+}
+
+/** `titles`: the one cell of each. */
+export function describeTitles(titles: readonly string[]): string {
+  return `skipped ${countOf(titles.length, 'row')} above the header: ${titles.map((title) => JSON.stringify(title)).join(', ')}`;
+}
+
+const LEAST_DIGITS = 7;
+
+/** What a cell of a first row holds that is no name of a column. */
+export function readPersonal(cell: string): 'a number' | 'an e-mail address' | undefined {
+  const digits = cell.replace(/E\+?\d+$/i, '');
+  if (!/\p{L}/u.test(digits) && (cell.match(/\d/g)?.length ?? 0) >= LEAST_DIGITS) return 'a number';
+  return isPlausibleEmail(cell.trim()) ? 'an e-mail address' : undefined;
 }
 
 const NOT_WHOLE = `Rename it, or remove it. If the file is an output of Volley, keep all of its columns that begin with _.`;

@@ -5,10 +5,10 @@ import type { Cell } from '../domain/row.js';
 import { isOptOutFile, joinSamples, type SampledFile, type SampledRows } from '../guess/sampled-columns.js';
 import type { Input, RowStep } from '../job/job.js';
 import { DEFAULT_READ_LIMITS } from '../job/schema/written-input.js';
-import { isPlausibleEmail } from '../normalize/contact.js';
 import type { Files } from '../storage/files.js';
 import { CsvReader } from './csv/csv-reader.js';
 import { canReadInThread, ThreadedCsvReader } from './fast/threaded-csv.js';
+import { readPersonal } from './header.js';
 import { formatByName, type InputFile, isOpenMark, listInputs } from './inputs.js';
 import { NdjsonReader } from './ndjson/ndjson-reader.js';
 import { type RecordReader, readBatches } from './record-reader.js';
@@ -208,7 +208,7 @@ function anInput({ path }: InputFile, stated: Stated): Input {
 
 /** Where the first line of a file holds a person's data, and a line to put above it; undefined for a header. */
 function findDataInHeader(columns: readonly string[]): { what: string; column: number; header: string } | undefined {
-  const kinds = columns.map(readKind);
+  const kinds = columns.map(readPersonal);
   const column = kinds.findIndex((kind) => kind !== undefined);
   const what = kinds[column];
   if (what === undefined) return undefined;
@@ -218,12 +218,4 @@ function findDataInHeader(columns: readonly string[]): { what: string; column: n
     return kind === 'a number' ? 'mobile' : 'email';
   });
   return { what, column: column + 1, header: names.join(',') };
-}
-
-const LEAST_DIGITS = 7;
-
-function readKind(name: string): 'a number' | 'an e-mail address' | undefined {
-  const digits = name.replace(/E\+?\d+$/i, '');
-  if (!/\p{L}/u.test(digits) && (name.match(/\d/g)?.length ?? 0) >= LEAST_DIGITS) return 'a number';
-  return isPlausibleEmail(name.trim()) ? 'an e-mail address' : undefined;
 }

@@ -5,7 +5,7 @@ import { restoreCell } from '../../domain/formula-cell.js';
 import { HIDDEN_ID } from '../../domain/output-columns.js';
 import type { Rejection, SourceRecord } from '../../domain/row.js';
 import type { Input } from '../../job/job.js';
-import { type Header, readHeader } from '../header.js';
+import { countTitles, describeTitles, HEADER_ROWS, type Header, readHeader } from '../header.js';
 import type { InputFile } from '../inputs.js';
 import { BLOCK_BYTES, BLOCK_ROWS, type ReadBlock, type RecordReader, refuse } from '../record-reader.js';
 import { type ByteSource, Digest, takeHead } from '../text/byte-source.js';
@@ -110,7 +110,7 @@ export class CsvReader implements RecordReader {
       const place = (line: number) => this.#where(line);
       const rows = new CsvRows(start.delimiter, this.#input.limits, { firstLine, place });
       rows.give(head.subarray(start.skippedBytes));
-      const { cells, line } = await this.#findHeader(rows);
+      const { cells, line } = await this.#findHeader(rows, start.titles);
       return { header: this.#readHeader(cells, line), rows };
     } catch (error) {
       await this.close();
@@ -118,13 +118,18 @@ export class CsvReader implements RecordReader {
     }
   }
 
-  async #findHeader(rows: CsvRows): Promise<{ cells: string[]; line: number }> {
+  async #findHeader(rows: CsvRows, count: number): Promise<{ cells: string[]; line: number }> {
     const writer = new RowWriter(0);
+    const titles: string[] = [];
     do {
       while (rows.next(writer)) {
         const cells = rows.cells ?? writer.takeBack();
-        if (cells.length > this.#input.limits.maxColumns || !isBlankRow(cells)) return { cells, line: rows.line };
-        this.#blankRows += 1;
+        if (cells.length <= this.#input.limits.maxColumns && isBlankRow(cells)) this.#blankRows += 1;
+        else if (titles.length < count) titles.push(cells.join('').trim());
+        else {
+          if (count > 0) this.notices.push(describeTitles(titles));
+          return { cells, line: rows.line };
+        }
       }
     } while (await this.#readPiece(rows));
     throw refuse({ where: this.#file.shown, message: 'it holds only blank lines, expected at least a header' });
@@ -169,29 +174,36 @@ export class CsvReader implements RecordReader {
 }
 
 const CANDIDATES: readonly Delimiter[] = [',', ';', '\t', '|'];
+const ANY = /[,;\t|]/;
 
 /**
  * The delimiter that the job or the first line states (`sep=;`), else the one that stands most often in the header, outside quotes;
  * a comma when the header has a single column. Refuses statements that differ, and a header in which two stand equally often.
- * `head` is the beginning of the file in UTF-8; `skippedBytes` is the length of that first line, which is no row.
+ * `head` is the beginning of the file in UTF-8; `skippedBytes` is the length of that first line, which is no row, and `titles` the
+ * number of rows above the header.
  */
 function findCsvStart(head: Buffer, stated: Delimiter | undefined, shown: string) {
   const line = readSeparatorLine(head);
-  if (line === undefined) {
-    if (stated === undefined) return { ...detectDelimiter(head, shown), skippedBytes: 0 };
-    return { delimiter: stated, notice: `the delimiter is ${nameDelimiter(stated)}, as stated`, skippedBytes: 0 };
+  const skippedBytes = line?.bytes ?? 0;
+  const lines = listFirstLines(head.subarray(skippedBytes));
+  const countUnder = (split: Delimiter | RegExp) => countTitles(lines.map(({ text }) => text.split(split)));
+  if (line === undefined && stated === undefined) {
+    const [first] = listMost(lines[0]);
+    const titles = countUnder(first ?? ANY);
+    return { ...detectDelimiter(lines[titles], shown), skippedBytes, titles };
   }
-  const delimiter = CANDIDATES.find((candidate) => candidate === line.separator);
+  const delimiter = line === undefined ? stated : CANDIDATES.find((candidate) => candidate === line.separator);
   if (delimiter === undefined || (stated !== undefined && stated !== delimiter)) {
     const expected = stated === undefined ? '"," ";" tab or "|"' : `${nameDelimiter(stated)}, as the job states`;
     throw refuse({
       where: `${shown}:1`,
-      message: `the first line says that the delimiter is ${JSON.stringify(line.separator)}, expected ${expected}`,
+      message: `the first line says that the delimiter is ${JSON.stringify(line?.separator)}, expected ${expected}`,
       hint: 'Remove the first line of the file, or state the `delimiter` that the rows have.',
     });
   }
-  const notice = `the delimiter is ${nameDelimiter(delimiter)}, as its first line says`;
-  return { delimiter, notice, skippedBytes: line.bytes };
+  const by = line === undefined ? 'as stated' : 'as its first line says';
+  const notice = `the delimiter is ${nameDelimiter(delimiter)}, ${by}`;
+  return { delimiter, notice, skippedBytes, titles: countUnder(delimiter) };
 }
 
 /** Longer than any `sep=` line. */
@@ -203,16 +215,21 @@ function readSeparatorLine(head: Buffer): { separator: string; bytes: number } |
   return line === undefined || separator === undefined ? undefined : { separator, bytes: line.length };
 }
 
-function detectDelimiter(head: Buffer, shown: string): { delimiter: Delimiter; notice: string } {
-  const { header, line } = findHeader(head);
-  const countOf = (candidate: Delimiter) => header.split(candidate).length - 1;
+/** The delimiters that stand most often in a line; none where it has none. */
+function listMost({ text }: FirstLine = { text: '', number: 1 }): Delimiter[] {
+  const countOf = (candidate: Delimiter) => text.split(candidate).length - 1;
   const most = Math.max(...CANDIDATES.map(countOf));
-  if (most === 0) return { delimiter: ',', notice: 'the header has one column, so no delimiter was found in it' };
-  const [delimiter, other] = CANDIDATES.filter((candidate) => countOf(candidate) === most);
-  if (delimiter === undefined || other !== undefined) {
+  return most === 0 ? [] : CANDIDATES.filter((candidate) => countOf(candidate) === most);
+}
+
+function detectDelimiter(header: FirstLine | undefined, shown: string): { delimiter: Delimiter; notice: string } {
+  const [delimiter, other] = listMost(header);
+  if (delimiter === undefined)
+    return { delimiter: ',', notice: 'the header has one column, so no delimiter was found in it' };
+  if (other !== undefined) {
     throw refuse({
-      where: `${shown}:${line}`,
-      message: `the header has as many ${nameDelimiter(delimiter ?? ',')} as ${nameDelimiter(other ?? ',')}, expected one delimiter`,
+      where: `${shown}:${header?.number}`,
+      message: `the header has as many ${nameDelimiter(delimiter)} as ${nameDelimiter(other)}, expected one delimiter`,
       hint: 'State its `delimiter` where the job names the file.',
     });
   }
@@ -226,15 +243,20 @@ function nameDelimiter(delimiter: Delimiter): string {
 
 const QUOTED = /(?<=^|[,;\t|\r\n])"[^"]*(?:""[^"]*)*"?/g;
 
-/** The first line that is not blank, without what stands in quotes: that may hold delimiters, and carry it over several lines. */
-function findHeader(head: Buffer): { header: string; line: number } {
-  const shorten = (quoted: string) => (quoted.replaceAll('"', '').trim() === '' ? '' : 'quoted');
-  const lines = head
+interface FirstLine {
+  readonly text: string;
+  readonly number: number;
+}
+
+/** The first lines that are not blank, without the delimiters and line ends that stand in quotes. */
+function listFirstLines(head: Buffer): FirstLine[] {
+  return head
     .toString('utf8')
-    .replace(QUOTED, shorten)
-    .split(/\r\n|\n|\r/);
-  const index = lines.findIndex((line) => line.replace(/[",;\t|]/g, '').trim() !== '');
-  return { header: lines[index] ?? '', line: index + 1 };
+    .replace(QUOTED, (quoted) => quoted.replace(/[",;\t|\r\n]/g, ' '))
+    .split(/\r\n|\n|\r/)
+    .map((text, index) => ({ text, number: index + 1 }))
+    .filter(({ text }) => text.replace(/[",;\t|]/g, '').trim() !== '')
+    .slice(0, HEADER_ROWS);
 }
 
 /** The place columns of CSV outputs in their order, also where a program has put the names in quotes, or other delimiters between them. Case is ignored: changing it changes neither. */

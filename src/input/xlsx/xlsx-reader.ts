@@ -4,7 +4,7 @@ import type { Rejection, SourceRecord } from '../../domain/row.js';
 import { exceedsBytes } from '../../domain/text.js';
 import type { Input } from '../../job/job.js';
 import { buildRow, isBlankRow } from '../csv/csv-reader.js';
-import { type Header, readHeader } from '../header.js';
+import { countTitles, describeTitles, HEADER_ROWS, type Header, readHeader } from '../header.js';
 import type { InputFile } from '../inputs.js';
 import { BLOCK_BYTES, BLOCK_ROWS, type ReadBlock, type RecordReader, refuse } from '../record-reader.js';
 import { digestInput } from '../text/byte-source.js';
@@ -117,27 +117,38 @@ export class XlsxReader implements RecordReader {
     this.notices.push(...this.#sheet.notices);
     this.#rows = this.#sheet.rows();
     try {
+      const rows: SheetRow[] = [];
+      let filled = 0;
       for (let next = await this.#rows.next(); next.done !== true; next = await this.#rows.next()) {
-        const at = next.value.findIndex(({ cells }) => !isBlankRow(cells));
-        const found = next.value[at];
-        this.#blankRows += found === undefined ? next.value.length : at;
-        if (found === undefined) continue;
-        this.#ahead = next.value.slice(at + 1);
-        dropBlanks(found.cells, 0);
-        const header = readHeader(found.cells, {
-          where: `${this.#file.shown}:${found.line}`,
-          maxColumns: this.#input.limits.maxColumns,
-        });
-        this.notices.push(...header.notices);
-        this.columns = header.columns;
-        this.ownColumns = header.own === undefined ? [] : [header.own.columns];
-        return header;
+        rows.push(...next.value);
+        filled += next.value.filter(({ cells }) => !isBlankRow(cells)).length;
+        if (filled >= HEADER_ROWS) break;
       }
+      const first = rows.filter(({ cells }) => !isBlankRow(cells));
+      const titles = countTitles(first.map(({ cells }) => cells));
+      const found = first[titles];
+      if (found !== undefined) return this.#readHeader(found, rows, first.slice(0, titles));
       throw refuse({ where: this.#file.shown, message: 'the sheet is empty, expected at least a header' });
     } catch (error) {
       await this.close();
       throw error;
     }
+  }
+
+  #readHeader(found: SheetRow, rows: readonly SheetRow[], titles: readonly SheetRow[]): Header {
+    const at = rows.indexOf(found);
+    this.#blankRows += at - titles.length;
+    this.#ahead = rows.slice(at + 1);
+    if (titles.length > 0) this.notices.push(describeTitles(titles.map(({ cells }) => cells.join('').trim())));
+    dropBlanks(found.cells, 0);
+    const header = readHeader(found.cells, {
+      where: `${this.#file.shown}:${found.line}`,
+      maxColumns: this.#input.limits.maxColumns,
+    });
+    this.notices.push(...header.notices);
+    this.columns = header.columns;
+    this.ownColumns = header.own === undefined ? [] : [header.own.columns];
+    return header;
   }
 
   #noticeEnd(): void {

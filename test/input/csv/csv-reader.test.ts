@@ -206,6 +206,41 @@ describe('CSV reader: header', () => {
   });
 });
 
+describe('CSV reader: titles above the header', () => {
+  it.each([
+    ['Customers of May\nname;mobile\nAnn;1\n', {}],
+    ['"Customers; of ""May"""\n\nname;mobile\nAnn;1\n', {}],
+    ['Customers, of May;;\n;;\nname;mobile\nAnn;1\n', {}],
+    ['sep=;\nCustomers, of May\nname;mobile\nAnn;1\n', {}],
+    ['Customers, of May\nname;mobile\nAnn;1\n', { delimiter: ';' as const }],
+  ])('are skipped, and said: %j', async (content, stated) => {
+    const { columns, cells, lines, records, notices } = await readWhole(csv(content), anInput(stated));
+    const line = content.split('\n').indexOf('Ann;1') + 1;
+    expect({ columns, cells, lines }).toEqual({ columns: ['name', 'mobile'], cells: [['Ann', '1']], lines: [line] });
+    expect(records.map(({ row }) => row)).toEqual([1]);
+    expect(notices).toContainEqual(expect.stringMatching(/^skipped 1 row above the header: "Customers/));
+  });
+
+  it('may be several, up to 19', async () => {
+    const titled = (count: number) => csv(`${'A title\n'.repeat(count)}name,mobile\nAnn,1\n`);
+    const { columns, lines, notices } = await readWhole(titled(19));
+    expect({ columns, lines }).toEqual({ columns: ['name', 'mobile'], lines: [21] });
+    expect(notices).toContainEqual(expect.stringMatching(/^skipped 19 rows above the header: "A title", "A title"/));
+    expect((await readWhole(titled(20))).columns).toEqual(['A title']);
+  });
+
+  it.each([
+    ['mobile\n+6591234567\nAnn,1\n', ['mobile']],
+    ['mobile\n+6591234567,Ann\n', ['mobile']],
+    ['email\nAnn;ann@example.com\n', ['email']],
+    ['mobile;;\n0151 2345678;Ann;\n', ['mobile', '', '']],
+    ['name,mobile\nA; B,1\n', ['name', 'mobile']],
+    ['mobile\nAnn\n', ['mobile']],
+  ])('are none where no row below can name columns: %j', async (content, columns) => {
+    expect((await readWhole(csv(content))).columns).toEqual(columns);
+  });
+});
+
 describe('CSV reader: a file that Volley wrote', () => {
   it('omits the columns that we added, and takes off the apostrophes that we put there', async () => {
     const { columns, cells, notices } = await readWhole(

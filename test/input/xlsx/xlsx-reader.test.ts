@@ -26,6 +26,22 @@ describe('a workbook', () => {
     expect(notices).toEqual(['ignored 1 blank row']);
   });
 
+  it('may have titles above its header, which are skipped, and said', async () => {
+    const rows = rowsOf(['Customers of May'], [''], ['', 'as of today'], ['mobile', 'name'], ['+6591234567', 'Ann']);
+
+    const { columns, cells, lines, notices } = await read({ rows });
+
+    expect({ columns, cells, lines }).toEqual({
+      columns: ['mobile', 'name'],
+      cells: [['+6591234567', 'Ann']],
+      lines: [5],
+    });
+    expect(notices).toEqual([
+      'skipped 2 rows above the header: "Customers of May", "as of today"',
+      'ignored 1 blank row',
+    ]);
+  });
+
   it('has the digest of its bytes', async () => {
     const file = book({ rows: rowsOf(['mobile'], ['+6591234567']) });
 
