@@ -2,7 +2,7 @@ import { isRowKind, ROW_KINDS } from '../domain/areas.js';
 import { listMost } from '../domain/count-of.js';
 import { quoteWord } from '../domain/errors.js';
 import { warnOfZone } from '../domain/stated-time.js';
-import { accountOfKind, type Job } from '../job/job.js';
+import { accountOfKind, isRowStep, type Job } from '../job/job.js';
 import { fixDates } from '../job/planned-job.js';
 import { findOptOutWord } from '../listen/opt-outs.js';
 import { createOpenPeople } from '../people/had-already.js';
@@ -12,7 +12,14 @@ import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { JobRows } from '../registry/job-rows.js';
 import { OwnerLookup } from '../registry/owner-lookup.js';
-import { assertListsKept, findSameNight, noonOf, type PastRun, readHistory } from '../registry/read-runs.js';
+import {
+  assertListsKept,
+  findSameNight,
+  listCameWith,
+  noonOf,
+  type PastRun,
+  readHistory,
+} from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import { listOthersWaiting } from '../registry/waiting-messages.js';
@@ -35,28 +42,32 @@ export async function planJob(context: Context, job: Job, isAgain: boolean): Pro
   return endOnSignal(context, () =>
     withJob(context, jobDirectoryOf(job), (held) =>
       endSoon(context, 'plan the job', async () => {
-        const history = await readHistory(context.env.files, held.directory, held.registry.state);
         const { state } = held.registry;
+        const history = await readHistory(context.env.files, held.directory, state);
         // As `run` would send it.
         const resumed = state.listUnfinished().map(({ plan }) => plan);
-        const day = chooseDay(context, state, { job, isAgain, resumed, startedAt: context.env.clock.now() });
-        return planNewInput(context, job, held, { history, isAgain, isResumed: false, day });
+        const startedAt = context.env.clock.now();
+        return planNewInput(context, job, held, { history, isAgain, isResumed: false, resumed, startedAt });
       }),
     ),
   );
 }
 
-/**
- * The day of which a start of a job is, where it is of one: another than that of `startedAt` is said. `resumed`: the runs that the
- * same command has finished, or would.
- */
-export function chooseDay(
+/** When a command was started; `resumed`: the runs that it has finished, or would. */
+interface Started {
+  readonly startedAt: number;
+  readonly resumed: readonly string[];
+}
+
+/** The day of which a start of a job is, where it is of one: another than that of `startedAt` is said. */
+function chooseDay(
   { env, log }: Context,
   registry: RegistryState,
-  { job, isAgain, resumed, startedAt }: { job: Job; isAgain: boolean; resumed: readonly string[]; startedAt: number },
+  { job, isAgain, ...start }: Started & { job: Job; isAgain: boolean },
 ): number {
+  const { startedAt } = start;
   if (job.repeat !== 'per-day' || isAgain) return startedAt;
-  const last = findSameNight(registry, { resumed, startedAt, nowMs: env.clock.now() });
+  const last = findSameNight(registry, { ...start, nowMs: env.clock.now() });
   if (last === undefined) return startedAt;
   const { plan: run, begun, ended } = last;
   if (begun.occurrence !== nameDay(startedAt)) {
@@ -66,23 +77,23 @@ export function chooseDay(
   return noonOf(begun.occurrence);
 }
 
-/** Plans what is new for a job, shows progress, and reports the files that it omitted. `isResumed`: the command has just finished a run; `cameWith`: one of this night; `day`: when it began. */
+/** Plans what is new for a job, shows progress, and reports the files that it omitted. `isResumed`: the command has just finished a run. */
 export async function planNewInput(
   context: Context,
   loaded: Job,
   { lock, registry }: HeldJob,
-  start: {
-    history: readonly PastRun[];
-    isAgain: boolean;
-    isResumed: boolean;
-    cameWith?: string | undefined;
-    day: number;
-  },
+  {
+    history,
+    isAgain,
+    isResumed,
+    ...start
+  }: Started & { history: readonly PastRun[]; isAgain: boolean; isResumed: boolean },
 ): Promise<PlanOutcome> {
-  const { history, isAgain, isResumed, cameWith, day } = start;
   const { env, log, terminal } = context;
   const { files, clock } = env;
   const { directories } = registry;
+  const cameWith = listCameWith(registry.state, { ...start, nowMs: clock.now() });
+  const day = chooseDay(context, registry.state, { job: loaded, isAgain, ...start });
   const job = fixDates(loaded, clock.now());
   await assertListsKept(files, job, { history, task: 'plan the job' });
   const view = createProgressView(terminal, log);
@@ -104,6 +115,10 @@ export async function planNewInput(
     });
     if (outcome.made !== undefined) await assertOwned({ files, registry: registry.state, history }, outcome.made);
     const { leftOut } = outcome;
+    const isAsked = job.steps.some((step) => isRowStep(step) && (step.input.required ?? step.input.newerThan));
+    const run = outcome.made === undefined && isAsked ? cameWith.at(-1) : undefined;
+    if (run !== undefined && !start.resumed.includes(run))
+      log.warn(`no file is new: run ${run}, which has just ended, took what came`, { run });
     const isOnScreen = terminal.isStdoutTerminal && terminal.isStderrTerminal;
     // Where there is nothing else to say, the command itself names them.
     if (outcome.made !== undefined || isResumed || !isOnScreen)

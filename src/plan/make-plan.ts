@@ -32,8 +32,8 @@ interface PlanOptions extends PlanPlace {
   readonly occurrence: string;
   /** Whether a plan was let go; absent: none was. */
   readonly isAbandoned?: (id: string) => boolean;
-  /** A run of this night that the same command has just finished: what a step requires may have come with it. */
-  readonly cameWith?: string | undefined;
+  /** Runs of this night that have just ended: what a step requires may have come with them. */
+  readonly cameWith?: readonly string[];
 }
 
 export interface PlanOutcome {
@@ -160,19 +160,21 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Refuses where an export did not come: of a step with `input.required` no file is new, or of one with `input.newerThan` the
- * newest file is older. `cameWith`: a run of this night that the same command has just finished: what came may be taken already.
+ * newest file is older, save where a run of `cameWith` took what came.
  */
 async function assertInputCame(
   files: Pick<Files, 'stat'>,
   steps: readonly StepSelection[],
-  { nowMs, cameWith }: Pick<PlanOptions, 'nowMs' | 'cameWith'>,
+  { nowMs, cameWith = [] }: Pick<PlanOptions, 'nowMs' | 'cameWith'>,
 ): Promise<void> {
   const problems: Problem[] = [];
   for (const selected of steps) {
-    const { step, number, inputs, listed } = selected;
+    const { step, number, inputs, listed, leftOut } = selected;
     if (!isRowStep(step)) continue;
-    const { required, newerThan } = step.input;
-    if (cameWith !== undefined && inputs.length === 0) continue;
+    const { required, newerThan, whenDone } = step.input;
+    // What was moved since is not listed.
+    const isTaken = whenDone !== undefined || leftOut.some(({ run }) => run !== undefined && cameWith.includes(run));
+    if (inputs.length === 0 && cameWith.length > 0 && isTaken) continue;
     const where = `step ${number} (${step.kind})`;
     if (required === true && inputs.length === 0) {
       problems.push({ where, message: `no file is new, expected one (input.required): ${describeOmitted(selected)}` });
@@ -189,11 +191,11 @@ async function assertInputCame(
 function assertRowsCame(
   planned: readonly PlannedStep[],
   selected: readonly StepSelection[],
-  { cameWith }: Pick<PlanOptions, 'cameWith'>,
+  { cameWith = [] }: Pick<PlanOptions, 'cameWith'>,
 ): void {
   const problems = selected.flatMap(({ step, number }, index): Problem[] => {
     const { counts, inputs } = planned[index] ?? {};
-    if (!isRowStep(step) || step.input.required !== true || cameWith !== undefined || counts?.read !== 0) return [];
+    if (!isRowStep(step) || step.input.required !== true || cameWith.length > 0 || counts?.read !== 0) return [];
     const named = inputs?.at(-1)?.file ?? '';
     const message = `no new file has a row, expected one (input.required): ${named} has none`;
     return [{ where: `step ${number} (${step.kind})`, message }];

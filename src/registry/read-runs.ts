@@ -134,6 +134,9 @@ const SAME_NIGHT_MS = 20 * HOUR_MS;
 /** A pod that was refused, as another had the job, or that was killed as it ended, is started again by then. */
 const STARTED_AGAIN_MS = HOUR_MS;
 
+/** A scheduler has started it again by then; longer, and a job of each hour would miss no export. */
+const STARTED_AT_ONCE_MS = HOUR_MS / 4;
+
 const HALF_DAY_MS = 12 * HOUR_MS;
 
 /** From noon of its day: a run that began later gives its day to no new start, else new files of each hour would put off the new day without end. */
@@ -159,15 +162,27 @@ export function findSameNight(
     const beganInTime = begun.at - noonOf(begun.occurrence) < LAST_BEGIN_MS;
     // A clock that was ahead for a night would keep the job from sending until that day.
     if (begun.at - start.nowMs >= HALF_DAY_MS) return false;
-    return beganInTime && ended?.state === 'finished' && isJustOver(ended, start.startedAt);
+    return beganInTime && ended?.state === 'finished' && start.startedAt - overAt(ended) < STARTED_AGAIN_MS;
   });
 }
 
+/**
+ * Lists the runs of the night of a start that may have what came with that night: those that the same command has resumed, and those that have
+ * just ended, as where a second process of the night starts behind the first, or behind one that was killed as it ended.
+ */
+export function listCameWith(
+  registry: Pick<RegistryState, 'runs'>,
+  { resumed, ...start }: Start & { readonly resumed: readonly string[] },
+): string[] {
+  const came = listOfNight(registry, start).filter(({ plan, ended }) => {
+    const isOver = ended?.state === 'finished' && Math.abs(start.nowMs - overAt(ended)) < STARTED_AT_ONCE_MS;
+    return isOver || resumed.includes(plan);
+  });
+  return came.map(({ plan }) => plan);
+}
+
 /** The runs with files of their own that are of the night of a start, or later by a clock that was ahead. */
-export function listOfNight(
-  { runs }: Pick<RegistryState, 'runs'>,
-  { startedAt }: Pick<Start, 'startedAt'>,
-): BegunRun[] {
+function listOfNight({ runs }: Pick<RegistryState, 'runs'>, { startedAt }: Pick<Start, 'startedAt'>): BegunRun[] {
   return [...runs.values()].filter(({ begun }) => {
     const isWhole = begun.retryOf === null && begun.testOf === undefined;
     return isWhole && startedAt - begun.at < SAME_NIGHT_MS;
@@ -184,7 +199,6 @@ export function noonOf(occurrence: string): number {
   return Date.parse(`${occurrence}T12:00`);
 }
 
-function isJustOver({ at, endedAt }: RunEnded, startedAt: number): boolean {
-  const overAt = at ?? Date.parse(endedAt ?? '');
-  return startedAt - overAt < STARTED_AGAIN_MS;
+function overAt({ at, endedAt }: RunEnded): number {
+  return at ?? Date.parse(endedAt ?? '');
 }

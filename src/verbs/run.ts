@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { assertMaySend, confirmSending, type GivenAnswer } from '../command/confirm-sending.js';
 import type { Context, Result } from '../command/context.js';
 import { namePerson } from '../command/env.js';
-import { chooseDay, planNewInput } from '../command/plan-input.js';
+import { planNewInput } from '../command/plan-input.js';
 import { placeError } from '../command/runner.js';
 import { type SendingJob, withSending } from '../command/send-job.js';
 import { endSoon } from '../command/signals.js';
@@ -20,7 +20,7 @@ import { watchCommand } from '../observe/watch-command.js';
 import { JOURNAL_FILE, PLAN_FILE, readPlan } from '../plan/format/plan-file.js';
 import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/select-inputs.js';
-import { isEarly, isReported, listOfNight, type PastRun, readHistory, readOpenDoubt } from '../registry/read-runs.js';
+import { isEarly, isReported, type PastRun, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import { listTakenFiles } from '../registry/registry-state.js';
 import { writeRunReport } from '../registry/write-run-report.js';
@@ -107,11 +107,9 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
   const sendNew = async (sending: SendingJob, history: readonly PastRun[]): Promise<readonly LeftOut[]> => {
     const { registry } = sending;
     const resumed = summaries.map(({ plan }) => plan);
-    const day = chooseDay(context, registry.state, { job, isAgain: again, resumed, startedAt: nowMs });
-    const ofNight = listOfNight(registry.state, { startedAt: nowMs }).map(({ plan }) => plan);
-    const cameWith = resumed.find((run) => ofNight.includes(run));
+    const isResumed = resumed.length > 0;
     const { made, leftOut } = await endSoon(context, 'plan the job', () =>
-      planNewInput(context, job, sending, { history, isAgain: again, isResumed: resumed.length > 0, cameWith, day }),
+      planNewInput(context, job, sending, { history, isAgain: again, isResumed, resumed, startedAt: nowMs }),
     );
     const others = leftOut.filter(({ run }) => run !== undefined && !resumed.includes(run));
     if (job.repeat === 'per-day' && !again) warnOfEarly(others, nowMs, sending, context);

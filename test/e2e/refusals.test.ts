@@ -3,6 +3,7 @@ import { existsSync, utimesSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/ports/clock.js';
 import { aContactsStep, anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
 import { readFailure } from './command.js';
@@ -55,10 +56,12 @@ function age(workspace: Workspace, name: string, hours: number): void {
   utimesSync(workspace.path(name), at, at);
 }
 
-/** The command is refused as an export did not come. */
+/** The command is refused, an hour from now, as an export did not come. */
 async function expectMissing(workspace: Workspace, message: string, verb = 'run'): Promise<void> {
   const error = { code: 'missing-input', message: expect.stringContaining(message) };
-  expect((await workspace.refused(verb, 'job.yaml')).error).toMatchObject(error);
+  const clock = { ...systemClock, now: () => Date.now() + 3_600_000 };
+  const ended = await volleyIn(workspace, { runtime: { clock } }, verb, 'job.yaml');
+  expect(readFailure(ended).error).toMatchObject(error);
 }
 
 describe.concurrent('an export that did not come', () => {
@@ -99,7 +102,7 @@ describe.concurrent('an export that did not come', () => {
 
   test('is a failure where the newest file is too old, taken or not, and none where one is young enough', async () => {
     const workspace = await aNightlyJob({ newerThan: '26h' });
-    age(workspace, 'inbox/monday.csv', 27);
+    age(workspace, 'inbox/monday.csv', 26);
     const said = 'its newest file, inbox/monday.csv, is 27 h old, expected 26 h at most (input.newerThan)';
     await expectMissing(workspace, said);
     expect(await workspace.destinations()).toEqual([]);

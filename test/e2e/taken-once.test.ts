@@ -252,6 +252,25 @@ test.each([
   expect(await workspace.destinations()).toEqual(numbersOf(30));
 });
 
+test.each([
+  ['as its run ends is told what took the export', 5, [0, 0]],
+  ['within the hour misses the export of that hour', 30, [2, 2]],
+  ['the next night, behind a clock that was ahead, misses that of the night', -24 * 60, [2, 2]],
+])('a job that requires an export, and is started once more %s', async (_what, minutes, codes) => {
+  const workspace = await aJobFor(people(2));
+  const moved = { files: '*.csv', required: true, newerThan: '1m', whenDone: { moveTo: 'sent' } };
+  workspace.change({ steps: [anSmsStep({ input: moved })] });
+  const begunAt = todayAt('12:00');
+  utimesSync(workspace.path('people.csv'), begunAt / 1000, begunAt / 1000);
+  expect((await runAt(workspace, begunAt)).code).toBe(0);
+  const ends = [];
+  for (const verb of ['plan', 'run']) ends.push(await giveAt(workspace, begunAt + minutes * 60_000, verb, 'job.yaml'));
+  expect(ends.map(({ code }) => code)).toEqual(codes);
+  expect(ends.map(({ stderr }) => /run \w+, which has just ended, took what came/.test(stderr))).toEqual(
+    codes.map((code) => code === 0),
+  );
+});
+
 test('a job that sends with each start says so where one has finished the run of another instead', async () => {
   const workspace = await aJobFor(people(30), { repeat: 'always' }, { kind: 'status-401', area: 'sms', nth: 2 });
   expect((await workspace.run()).code).toBe(4);

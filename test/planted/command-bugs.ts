@@ -59,8 +59,8 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
   {
     name: 'a run of every day that ended behind midnight is followed by the next day at once',
     file: 'src/registry/read-runs.ts',
-    find: 'startedAt - overAt < STARTED_AGAIN_MS',
-    replace: 'startedAt - overAt < 0',
+    find: 'startedAt - overAt(ended) < STARTED_AGAIN_MS',
+    replace: 'startedAt - overAt(ended) < 0',
     tests: ['test/e2e/taken-once.test.ts'],
     title:
       'a job of every day that is started behind midnight, when its run has ended, within the hour, as a scheduler that was refused or killed does, sends nothing',
