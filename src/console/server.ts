@@ -213,6 +213,7 @@ export async function startConsole(
   edited.page('/when', (asked) => timing.showWhen(asked));
   saved.form('/when', (asked) => timing.write(asked));
   job.form('/live', (asked) => desk.makeLive(asked));
+  campaign.form('/delete', (asked) => desk.remove(asked));
   job.page('/test', (asked) => checking.showTest(asked));
   job.form('/test', (asked) => checking.test(asked));
   job.page('/check', (asked) => checking.showCheck(asked));

@@ -108,6 +108,30 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
     );
   });
 
+  test('a draft is deleted with its files, by typing its name; what has sent something stays, if only a test', async () => {
+    for (const name of ['gone', 'tried']) await console.aCampaign(name, people(2, 40));
+    await console.check('gone');
+    expect(textOf(await console.post('/c/gone/delete', { remove: 'sale' }))).toContain('Type gone to delete it');
+    expect(await console.textAt('/c/gone')).toContain('Delete this draft');
+    expect((await console.post('/c/gone/delete', { remove: 'gone' })).to).toBe('/');
+    expect(readdirSync(join(console.directory, 'campaigns'))).not.toContain('gone');
+    expect(readdirSync(join(console.directory, '.console'))).not.toContain('gone');
+    expect(await home('?find=gone')).toContain('No campaign has “gone”');
+
+    await console.post('/c/tried/test', { to: numberOf(99) });
+    await console.until('/c/tried/test');
+    for (const name of ['tried', 'after']) {
+      expect(await console.textAt(`/c/${name}`)).not.toContain('Delete this draft');
+      const stays = await console.post(`/c/${name}/delete`, { remove: name });
+      expect(textOf(stays)).toContain('It stays: it has sent something');
+    }
+    // As after a prune, or damage.
+    const output = join(console.directory, 'campaigns/after/out/after');
+    for (const run of readdirSync(output).filter((each) => /^\d/.test(each)))
+      rmSync(join(output, run, 'journal.ndjson'));
+    expect(textOf(await console.post('/c/after/delete', { remove: 'after' }))).toContain('It stays');
+  });
+
   test('settings say which account, senders and keys there are, and never a key', async () => {
     console.write(
       'service.yaml',

@@ -1,15 +1,19 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import { lockDepsOf } from '../../command/env.js';
 import { countOf } from '../../domain/count-of.js';
 import { UserError } from '../../domain/errors.js';
 import { formatZoned, ownZone } from '../../domain/stated-time.js';
+import { JOURNAL_FILE } from '../../plan/format/plan-file.js';
+import { readRegistry } from '../../registry/open-registry.js';
 import { type Html, html, NOTHING } from '../../report/page/html.js';
+import { readLockOwner } from '../../storage/lock.js';
 import { describeWho } from '../audience.js';
-import type { CampaignJob, Deed } from '../campaign.js';
+import type { CampaignFolder, CampaignJob, Deed } from '../campaign.js';
 import { countWaiting, describeRunShortly, findRun } from '../reading.js';
 import { describeTiming } from '../timing.js';
-import { type CampaignRequest, Desk, type JobRequest, viewOf } from './desk.js';
+import { type CampaignRequest, Desk, exceptUserError, fieldText, type JobRequest, viewOf } from './desk.js';
 import { renderRequest } from './home-desk.js';
-import { type PageAnswer, renderForm, renderItems, renderPage } from './layout.js';
+import { type PageAnswer, renderField, renderForm, renderItems, renderPage } from './layout.js';
 import { type View, type Wrong, wrongOf } from './wrong.js';
 
 /** A campaign as a whole: what is done of it and what is next, who did what, and a copy that is sent for real. */
@@ -28,6 +32,35 @@ export class CampaignDesk extends Desk {
     const copy = await this.campaigns.copyLive(campaign, written, asked.user === undefined ? 0 : 1);
     await this.note({ ...asked, name: copy }, `made it of ${asked.name}`);
     return { to: `/c/${copy}` };
+  }
+
+  /** For good, with all files of it that are here. What sent something, if only a test, stays: it is the proof of that. */
+  async remove(asked: CampaignRequest): Promise<PageAnswer> {
+    const { name, user, campaign } = asked;
+    if (fieldText(asked, 'remove') !== name)
+      return this.showTasks(asked, [{ message: `Type ${name} to delete it`, field: 'remove' }]);
+    if (!(await this.#isDraft(campaign)))
+      return this.showTasks(asked, [{ message: 'It stays: it has sent something, or is at work' }]);
+    await this.files.remove(campaign.directory);
+    await this.files.remove(this.campaigns.stateOf(name));
+    this.context.log.info(`campaign ${name} was deleted${user === undefined ? '' : ` by ${user.name}`}`);
+    return { to: '/' };
+  }
+
+  async #isDraft({ directory, job }: CampaignFolder): Promise<boolean> {
+    // One that is written by hand may have its runs elsewhere.
+    if ((job?.unknown.length ?? 0) > 0) return false;
+    const output = join(directory, 'out');
+    for (const name of await this.files.list(output)) {
+      const own = join(output, name);
+      if ((await this.files.stat(own))?.isDirectory !== true) continue;
+      if ((await readLockOwner(lockDepsOf(this.context.env), own)) !== undefined) return false;
+      const memory = await readRegistry(this.files, own).catch(exceptUserError);
+      if (memory?.runs.size !== 0) return false;
+      for (const run of await this.files.list(own))
+        if ((await this.files.stat(join(own, run, JOURNAL_FILE))) !== undefined) return false;
+    }
+    return true;
   }
 
   async showTasks(asked: CampaignRequest, wrong: readonly Wrong[] = [], request = NOTHING): Promise<PageAnswer> {
@@ -65,7 +98,8 @@ export class CampaignDesk extends Desk {
         : []),
     ];
     const history = await this.campaigns.readHistory(asked.name);
-    return taskPage(viewOf(asked, [...wrong, ...faults]), { job, tasks, history, request });
+    const isDraft = await this.#isDraft(campaign);
+    return taskPage(viewOf(asked, [...wrong, ...faults]), { job, tasks, history, request, isDraft });
   }
 }
 
@@ -82,11 +116,13 @@ interface TasksShown {
   readonly history: readonly Deed[];
   /** What is to be asked for before it can be sent for real. */
   readonly request: Html;
+  /** Nothing of it was sent: it can be deleted. */
+  readonly isDraft: boolean;
 }
 
 const LAST_DEEDS = 5;
 
-function taskPage(view: View, { job, tasks, history, request }: TasksShown): PageAnswer {
+function taskPage(view: View, { job, tasks, history, request, isDraft }: TasksShown): PageAnswer {
   const name = view.campaign?.name ?? '';
   const lines = history.map(
     ({ at, by, did }) => html`${formatZoned(Date.parse(at), ownZone())}: ${`${by} ${did}`.trim()}`,
@@ -102,9 +138,13 @@ function taskPage(view: View, { job, tasks, history, request }: TasksShown): Pag
     job?.isSandbox === true
       ? html`<h2 id="live">Send it for real</h2>${request}<p>This campaign stays on the sandbox. A live copy has the same people, text and times, is sent from your account, and is checked anew.</p>${renderForm(view, 'live', html`<button class="quiet">Make a live copy</button>`)}`
       : NOTHING;
+  const hint = `Type ${name} to delete it for good, with its files. Nothing of it was sent.`;
+  const remove = isDraft
+    ? html`<details${view.wrong.some(({ field }) => field === 'remove') ? html` open` : NOTHING}><summary>Delete this draft</summary>${renderForm(view, 'delete', html`${renderField(view, { id: 'remove', label: 'Name of the campaign', hint, attributes: html` autocomplete="off"` })}<button class="quiet">Delete it</button>`)}</details>`
+    : NOTHING;
   return renderPage(view, {
     title: name,
-    body: html`<h1>${name}</h1>${renderItems(items, true)}${live}${lines.length === 0 ? NOTHING : deeds}`,
+    body: html`<h1>${name}</h1>${renderItems(items, true)}${live}${lines.length === 0 ? NOTHING : deeds}${remove}`,
     command: 'volley status job.yaml',
   });
 }
