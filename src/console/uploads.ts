@@ -3,7 +3,7 @@ import { open, rename } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { describeDisk, isDiskError } from '../command/disk-error.js';
 import { closing } from '../domain/closing.js';
-import type { Files } from '../storage/files.js';
+import { discarding, type Files } from '../storage/files.js';
 
 /** The size of a slice that a browser sends: below what proxies take by default. */
 export const SLICE_BYTES = 900_000;
@@ -88,14 +88,9 @@ type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>
 /** A file of these pieces in the place of one of that name, whole or not at all. */
 export async function writePieces(files: Files, path: string, pieces: Pieces): Promise<void> {
   await files.makeDirectory(dirname(path));
-  const file = await files.createWhole(path);
-  try {
-    for await (const piece of pieces) await file.write(piece);
-    await file.finish();
-  } catch (error) {
-    await file.discard();
-    throw error;
-  }
+  await using file = discarding(await files.createWhole(path));
+  for await (const piece of pieces) await file.write(piece);
+  await file.finish();
 }
 
 function partOf(directory: string, { name, bytes }: Upload): string {

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, type DecipherGCM, randomBytes } from 'node:crypto';
 import { closing } from '../domain/closing.js';
 import type { SeenText } from '../kinds/sms/sms-texts.js';
-import type { Files, ReadFile } from '../storage/files.js';
+import { discarding, type Files, type ReadFile } from '../storage/files.js';
 
 /**
  * Who got what in one run: `<memory>/_people/<id of the plan>-<how it began>.people`, written whole, never edited.
@@ -73,19 +73,12 @@ export async function writePeople(
   const text = JSON.stringify({ format: FORMAT, ...head, nonce: nonce.toString('hex') });
   const line = Buffer.from(`${authenticate(text, key)} ${text}\n`);
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(line);
-  const file = await files.createWhole(path);
-  try {
-    await file.write(line);
-    const isWhole = await fill((records) => file.write(cipher.update(records)));
-    if (isWhole) {
-      await file.write(Buffer.concat([cipher.final(), cipher.getAuthTag()]));
-      await file.finish();
-    } else await file.discard();
-    return isWhole;
-  } catch (error) {
-    await file.discard();
-    throw error;
-  }
+  await using file = discarding(await files.createWhole(path));
+  await file.write(line);
+  if (!(await fill((records) => file.write(cipher.update(records))))) return false;
+  await file.write(Buffer.concat([cipher.final(), cipher.getAuthTag()]));
+  await file.finish();
+  return true;
 }
 
 /** What became of a message, by its place in the file. */

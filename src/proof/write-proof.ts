@@ -15,7 +15,7 @@ import { type Html, html, MOST_ROWS, NOTHING, renderSection, renderTable } from 
 import { describeRun, formatPage } from '../report/page/report-page.js';
 import type { Summary } from '../report/summary.js';
 import { writeFromGrowing } from '../report/write-from-growing.js';
-import type { Files } from '../storage/files.js';
+import { discarding, type Files } from '../storage/files.js';
 import { readWholeLines } from '../storage/split-lines.js';
 import {
   PROOF_FILE,
@@ -57,38 +57,33 @@ async function writeChain(
   { output, summary }: { readonly output: string; readonly summary: Summary },
 ): Promise<MadeProof> {
   const { directory, plan, salt } = source;
-  const file = await files.createWhole(join(output, PROOF_FILE));
-  try {
-    const chain = new ProofChain(file);
-    const planSha256 = await digestPlanOf(files, directory);
-    await chain.add({ ...describePlan(plan), planSha256, saltSha256: sha256Of(salt) });
-    const approvals = await listApprovals(files, source);
-    for (const approval of approvals) await chain.add(approval);
-    const rows = new RowStatusView(plan.steps);
-    for await (const entry of proveJournal(files, source, rows)) await chain.add(entry);
-    const balances: (ProvenBalance & { results: string | undefined })[] = [];
-    for (const planned of plan.steps) {
-      const balance = await proveRows(files, chain, { source, planned, rows });
-      const name = summary.steps.find(({ number }) => number === planned.number)?.files.results;
-      // Behind the salt: the numbers of a short file could be tried.
-      const results = name === undefined ? undefined : await digestFile(files, join(directory, name), salt);
-      balances.push({ ...balance, results: results?.sha256 });
-    }
-    await chain.add({
-      type: 'receipts',
-      deliveries: summary.deliveries ?? {},
-      billed: summary.billed && { amounts: summary.billed.amounts, messages: summary.billed.messages },
-      ...(await digestFile(files, join(directory, RECEIPTS_FILE))),
-    });
-    for (const balance of balances) await chain.add({ type: 'balance', ...balance });
-    const journal = await digestFile(files, join(directory, JOURNAL_FILE));
-    await chain.add({ type: 'end', state: summary.state, stop: summary.stop?.reason, journal });
-    assertSame(balances, summary);
-    return { ...(await chain.finish()), approvals, balances };
-  } catch (error) {
-    await file.discard();
-    throw error;
+  await using file = discarding(await files.createWhole(join(output, PROOF_FILE)));
+  const chain = new ProofChain(file);
+  const planSha256 = await digestPlanOf(files, directory);
+  await chain.add({ ...describePlan(plan), planSha256, saltSha256: sha256Of(salt) });
+  const approvals = await listApprovals(files, source);
+  for (const approval of approvals) await chain.add(approval);
+  const rows = new RowStatusView(plan.steps);
+  for await (const entry of proveJournal(files, source, rows)) await chain.add(entry);
+  const balances: (ProvenBalance & { results: string | undefined })[] = [];
+  for (const planned of plan.steps) {
+    const balance = await proveRows(files, chain, { source, planned, rows });
+    const name = summary.steps.find(({ number }) => number === planned.number)?.files.results;
+    // Behind the salt: the numbers of a short file could be tried.
+    const results = name === undefined ? undefined : await digestFile(files, join(directory, name), salt);
+    balances.push({ ...balance, results: results?.sha256 });
   }
+  await chain.add({
+    type: 'receipts',
+    deliveries: summary.deliveries ?? {},
+    billed: summary.billed && { amounts: summary.billed.amounts, messages: summary.billed.messages },
+    ...(await digestFile(files, join(directory, RECEIPTS_FILE))),
+  });
+  for (const balance of balances) await chain.add({ type: 'balance', ...balance });
+  const journal = await digestFile(files, join(directory, JOURNAL_FILE));
+  await chain.add({ type: 'end', state: summary.state, stop: summary.stop?.reason, journal });
+  assertSame(balances, summary);
+  return { ...(await chain.finish()), approvals, balances };
 }
 
 function describePlan(plan: Plan): ProofEntry {

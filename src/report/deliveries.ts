@@ -7,7 +7,7 @@ import { readPlannedRows } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { type Billed, BilledTally } from '../prices/billed-tally.js';
 import { formatDecimal } from '../prices/decimal.js';
-import type { Files } from '../storage/files.js';
+import { discarding, type Files } from '../storage/files.js';
 import type { Receipt, Receipts } from './delivery-receipts.js';
 import { createLineFormat, createOutputFile } from './output-format.js';
 
@@ -34,37 +34,33 @@ export async function writeDeliveries(
   const added = [...PLACE_COLUMNS, ...RECEIPT_COLUMNS];
   const kept = listNotReplaced(columns, added);
   const lines = createLineFormat(plan.job.output, [...added, ...kept.map((index) => columns[index] ?? '')]);
-  const file = await createOutputFile(files, join(directory, `deliveries.${plan.job.output.format}`), plan.job.output);
+  const path = join(directory, `deliveries.${plan.job.output.format}`);
+  await using file = discarding(await createOutputFile(files, path, plan.job.output));
   const text = new TextBuffer();
   const counts: Deliveries['counts'] = {};
-  try {
-    const billed = new Map<number, Billed>();
-    text.append(lines.header);
-    for (const [at, step] of steps.entries()) {
-      const tally = new BilledTally(step.cost);
-      for await (const batch of readReceived(files, directory, { step, receipts })) {
-        for (const { row, receipt } of batch) {
-          if (receipt === undefined) continue;
-          counts[receipt.state] = (counts[receipt.state] ?? 0) + 1;
-          tally.add(receipt, plannedOf(row));
-          const map = (step.inputs[row.file]?.columnMap ?? []).map((column) => maps[at]?.[column] ?? column);
-          const cells = spreadCells(row.cells, map, columns.length);
-          const original = kept.map((index) => cells[index]);
-          text.append(lines.line([...describePlace(row, step), ...describe(receipt), ...original]));
-        }
-        await text.flush((bytes) => file.write(bytes));
+  const billed = new Map<number, Billed>();
+  text.append(lines.header);
+  for (const [at, step] of steps.entries()) {
+    const tally = new BilledTally(step.cost);
+    for await (const batch of readReceived(files, directory, { step, receipts })) {
+      for (const { row, receipt } of batch) {
+        if (receipt === undefined) continue;
+        counts[receipt.state] = (counts[receipt.state] ?? 0) + 1;
+        tally.add(receipt, plannedOf(row));
+        const map = (step.inputs[row.file]?.columnMap ?? []).map((column) => maps[at]?.[column] ?? column);
+        const cells = spreadCells(row.cells, map, columns.length);
+        const original = kept.map((index) => cells[index]);
+        text.append(lines.line([...describePlace(row, step), ...describe(receipt), ...original]));
       }
-      const figures = tally.figures();
-      if (figures !== undefined) billed.set(step.number, figures);
+      await text.flush((bytes) => file.write(bytes));
     }
-    await text.flush((bytes) => file.write(bytes));
-    await file.finish();
-    const sorted = Object.entries(counts).sort(([one], [other]) => (one < other ? -1 : 1));
-    return { counts: Object.fromEntries(sorted), billed };
-  } catch (error) {
-    await file.discard().catch(() => {});
-    throw error;
+    const figures = tally.figures();
+    if (figures !== undefined) billed.set(step.number, figures);
   }
+  await text.flush((bytes) => file.write(bytes));
+  await file.finish();
+  const sorted = Object.entries(counts).sort(([one], [other]) => (one < other ? -1 : 1));
+  return { counts: Object.fromEntries(sorted), billed };
 }
 
 /** The planned rows of a step that have a receipt, in their order, so many at once. */

@@ -64,6 +64,7 @@ export interface ReadFile {
 export interface WholeFile {
   write(chunk: string | Uint8Array): Promise<void>;
   finish(): Promise<void>;
+  /** Does nothing to a file that is finished. */
   discard(): Promise<void>;
 }
 
@@ -144,6 +145,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       unfinished.delete(part);
       throw error;
     });
+    let isFinished = false;
     return {
       facts: async () => factsOf(await handle.stat()),
       write: (chunk) => naming(path, writeAll(handle, toBytes(chunk))),
@@ -152,8 +154,10 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
         await handle.close();
         await rename(part, path);
         unfinished.delete(part);
+        isFinished = true;
       },
       discard: async () => {
+        if (isFinished) return;
         // `finish` may have failed when it was closed already.
         await handle.close().catch(() => {});
         await raw.rm(part, { force: true });
@@ -167,14 +171,9 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
     openRead: async (path) => openRead(raw, path),
     createWhole: openWhole,
     writeWhole: async (path, text) => {
-      const file = await openWhole(path);
-      try {
-        await file.write(typeof text === 'string' ? text : text(await file.facts()));
-        await file.finish();
-      } catch (error) {
-        await file.discard().catch(() => {});
-        throw error;
-      }
+      await using file = discarding(await openWhole(path));
+      await file.write(typeof text === 'string' ? text : text(await file.facts()));
+      await file.finish();
     },
     openAppend: async (path) => {
       const handle = await raw.open(path, 'a', 0o600);
@@ -255,6 +254,11 @@ function factsOf(found: Awaited<ReturnType<Handle['stat']>>): FileFacts {
     bornMs: Number(found.birthtimeMs ?? 0),
     changedMs: Number(found.ctimeMs ?? 0),
   };
+}
+
+/** For `await using`: a file that is not finished at the end of its block is discarded. */
+export function discarding<T extends WholeFile>(file: T): T & AsyncDisposable {
+  return Object.assign(file, { [Symbol.asyncDispose]: () => file.discard().catch(() => {}) });
 }
 
 /** Makes what a file has durable, whichever process wrote it, and its name. */

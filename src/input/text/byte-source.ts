@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { closing } from '../../domain/closing.js';
 import { UserError } from '../../domain/errors.js';
-import { nodeFiles } from '../../storage/files.js';
+import { discarding, nodeFiles } from '../../storage/files.js';
 import type { InputFile } from '../inputs.js';
 import { describeDiskError, refuse, refuseUnreadable } from '../record-reader.js';
 
@@ -193,13 +193,8 @@ async function readHead(path: string): Promise<Buffer> {
  * that breaks off; disk errors are thrown unchanged.
  */
 export async function spoolInput(stream: AsyncIterable<Uint8Array | string>, path: string): Promise<void> {
-  const file = await nodeFiles.createWhole(path);
-  try {
-    for await (const piece of readStream(stream)) await file.write(piece);
-  } catch (error) {
-    await file.discard();
-    throw error;
-  }
+  await using file = discarding(await nodeFiles.createWhole(path));
+  for await (const piece of readStream(stream)) await file.write(piece);
   await file.finish();
 }
 

@@ -4,7 +4,7 @@ import { closing } from '../../domain/closing.js';
 import { sumOf } from '../../domain/count-of.js';
 import type { UserError } from '../../domain/errors.js';
 import { isLeftOutCode, LEFT_OUT_CODES } from '../../domain/row-codes.js';
-import type { Files, ReadFile } from '../../storage/files.js';
+import { discarding, type Files, type ReadFile } from '../../storage/files.js';
 import { readWholeLines, splitLines } from '../../storage/split-lines.js';
 import {
   decodeRequestLine,
@@ -295,14 +295,9 @@ async function packFile({ path, planned }: ReturnType<typeof listFiles>[number],
 async function writePacked(path: string, { files, lock, gzip }: PackedRun): Promise<void> {
   const pack = gzip ?? (async (piece: Buffer) => gzipSync(piece, PACKING));
   await using plain = closing(await files.openRead(path));
-  const packed = await files.createWhole(packedFile(path));
-  try {
-    for (let at = 0; at < plain.bytes; at += PIECE_BYTES)
-      await packed.write(await pack(await plain.read(at, PIECE_BYTES), PACKING));
-    await lock.assertHeld();
-    await packed.finish();
-  } catch (error) {
-    await packed.discard().catch(() => {});
-    throw error;
-  }
+  await using packed = discarding(await files.createWhole(packedFile(path)));
+  for (let at = 0; at < plain.bytes; at += PIECE_BYTES)
+    await packed.write(await pack(await plain.read(at, PIECE_BYTES), PACKING));
+  await lock.assertHeld();
+  await packed.finish();
 }
