@@ -103,6 +103,11 @@ export class UserError extends Error {
   }
 }
 
+/** For `catch`: undefined in the place of what a person can do something about; any other error is thrown on. */
+export function undefinedOnUserError(error: unknown): undefined {
+  if (!(error instanceof UserError)) throw error;
+}
+
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ServiceErrorCode;

@@ -46,7 +46,7 @@ export async function* readInPieces(files: Files, path: string): AsyncGenerator<
   return yield* walkJournal(file, path, NO_JOURNAL, await listRunners(file, NO_JOURNAL));
 }
 
-export async function visitLines(
+async function visitLines(
   pieces: AsyncGenerator<PlacedLine[], JournalEnd>,
   visit: (line: PlacedLine) => void,
 ): Promise<JournalEnd> {
@@ -58,7 +58,7 @@ export async function visitLines(
 }
 
 /** The good lines behind a place that is known to be good, of which `runners` opened the journal later. */
-export async function* walkJournal(
+async function* walkJournal(
   file: ReadFile,
   path: string,
   start: JournalEnd,
@@ -76,7 +76,7 @@ interface Runner {
 }
 
 /** Lists the runners that opened the journal behind a place, in their order; each is the first of its epoch. */
-export async function listRunners(file: ReadFile, start: JournalEnd): Promise<Runner[]> {
+async function listRunners(file: ReadFile, start: JournalEnd): Promise<Runner[]> {
   const runners: Runner[] = [];
   let last = start.lastEpoch;
   for await (const { bytes } of searchLines(file, OPEN_MARK, start.goodBytes)) {
@@ -91,36 +91,33 @@ export async function listRunners(file: ReadFile, start: JournalEnd): Promise<Ru
 class Walk {
   readonly #path: string;
   readonly #runners: readonly Runner[];
-  #goodBytes: number;
-  #lastSeq: number;
-  #lastEpoch: number;
+  readonly #end: { -readonly [Key in keyof JournalEnd]: JournalEnd[Key] };
   /** Offset of the first bad line; from there on nothing counts, but lines are still checked for what they build upon. */
   #badAt: number | undefined;
 
   constructor(path: string, start: JournalEnd, runners: readonly Runner[]) {
     this.#path = path;
     this.#runners = runners;
-    this.#goodBytes = start.goodBytes;
-    this.#lastSeq = start.lastSeq;
-    this.#lastEpoch = start.lastEpoch;
+    this.#end = { ...start };
   }
 
   /** Returns the line where it counts. */
   take({ bytes, offset, isWhole }: Line): PlacedLine | undefined {
+    const end = this.#end;
     const { line, skipped = 0 } = (isWhole ? findLine(bytes) : undefined) ?? {};
-    if (line !== undefined && (line.epoch < this.#lastEpoch || this.#isUnread(line))) {
-      if (this.#badAt === undefined) this.#goodBytes = offset + bytes.length + 1;
+    if (line !== undefined && (line.epoch < end.lastEpoch || this.#isUnread(line))) {
+      if (this.#badAt === undefined) end.goodBytes = offset + bytes.length + 1;
       return undefined;
     }
     if (line !== undefined && this.#continuesAfterTear(line)) this.#badAt = undefined;
-    if (this.#badAt === undefined && line?.seq === this.#lastSeq + 1) {
-      this.#lastSeq = line.seq;
-      this.#lastEpoch = line.epoch;
-      this.#goodBytes = offset + bytes.length + 1;
+    if (this.#badAt === undefined && line?.seq === end.lastSeq + 1) {
+      end.lastSeq = line.seq;
+      end.lastEpoch = line.epoch;
+      end.goodBytes = offset + bytes.length + 1;
       return { ...line, offset: offset + skipped };
     }
     this.#badAt ??= offset;
-    if (line !== undefined && line.durable > this.#lastSeq) {
+    if (line !== undefined && line.durable > end.lastSeq) {
       throw new InternalError(
         'journal-damaged',
         `Cannot read ${this.#path}: the line at byte ${this.#badAt} is damaged, and later lines depend on it. ` +
@@ -132,7 +129,8 @@ class Walk {
 
   /** A new runner that read as far as this reader, and took the rest for torn. */
   #continuesAfterTear({ entry, epoch, seq, durable }: JournalLine): boolean {
-    return entry.type === 'open' && epoch > this.#lastEpoch && durable === this.#lastSeq && seq === durable + 1;
+    const { lastEpoch, lastSeq } = this.#end;
+    return entry.type === 'open' && epoch > lastEpoch && durable === lastSeq && seq === durable + 1;
   }
 
   /**
@@ -144,12 +142,7 @@ class Walk {
   }
 
   end(fileBytes: number): JournalEnd {
-    return {
-      goodBytes: this.#goodBytes,
-      tornBytes: fileBytes - this.#goodBytes,
-      lastSeq: this.#lastSeq,
-      lastEpoch: this.#lastEpoch,
-    };
+    return { ...this.#end, tornBytes: fileBytes - this.#end.goodBytes };
   }
 }
 

@@ -2,7 +2,6 @@ import { sumOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import { accountOfKind } from '../job/job.js';
 import type { RetryEntry, RowRange } from '../journal/entry-format.js';
-import type { RunStatus } from '../journal/replay.js';
 import { addRow, RowRanges } from '../journal/row-status-view.js';
 import { atAnyTime, type RowId } from '../kinds/ids.js';
 import { type Plan, type PlanAt, type RetryOf, totalOf } from '../plan/format/plan-file.js';
@@ -46,40 +45,16 @@ interface ClaimedRows {
 /** The plan for which a row is looked up. */
 export type ForPlan = Pick<Plan, 'job' | 'occurrence'>;
 
-/** What one plan claimed of the rows of one file. */
-class Claim {
-  /** All that was claimed with it. */
-  readonly of: PlanClaims;
-  readonly #claimed: ClaimedRows;
-  #rows: RowRanges<true> | undefined;
+type Claim = ReturnType<typeof createClaim>;
 
-  constructor(of: PlanClaims, claimed: ClaimedRows) {
-    this.of = of;
-    this.#claimed = claimed;
-  }
-
-  get account(): string {
-    return this.#claimed.account;
-  }
-
-  get file(): string {
-    return this.#claimed.from;
-  }
-
-  /** Read when it is first asked: most jobs never ask. */
-  has(row: number): boolean {
-    if (this.#rows === undefined) {
-      this.#rows = new RowRanges<true>();
-      const numbers: number[] = JSON.parse(`[${this.#claimed.rows}]`);
-      let end = 0;
-      for (let at = 0; at < numbers.length; at += 2) {
-        const [first, count] = [end + (numbers[at] ?? 0), numbers[at + 1] ?? 0];
-        this.#rows.add([first, count], true);
-        end = first + count;
-      }
-    }
-    return this.#rows.find(row) === true;
-  }
+/** What one plan claimed of the rows of one file; `of`: all that was claimed with it. The rows are read when they are first asked for: most jobs never ask. */
+function createClaim(of: PlanClaims, { account, from: file, rows }: ClaimedRows) {
+  let ranges: RowRanges<true> | undefined;
+  const has = (row: number) => {
+    ranges ??= decodeRanges(rows);
+    return ranges.find(row) === true;
+  };
+  return { of, account, file, has };
 }
 
 /** Which rows the plans of a job have claimed, for good: whatever becomes of a plan, another has its rows only by a claim of its own. Pure. */
@@ -94,7 +69,7 @@ export class Claims {
     remember(this.#plans, plan, (): PlanClaims[] => []).push(claims);
     for (const claimed of rows) {
       const key = `${claimed.kind} ${atAnyTime(claimed.from)}`;
-      remember(this.#claims, key, (): Claim[] => []).push(new Claim(claims, claimed));
+      remember(this.#claims, key, (): Claim[] => []).push(createClaim(claims, claimed));
     }
   }
 
@@ -201,17 +176,16 @@ function encodeRanges(rows: readonly number[]): string {
   return ranges.join();
 }
 
-/** What plans have claimed and nothing else knows, by their rows: those of retries, and those that were begun. `history`: in the order in which they began. */
-export async function describePastClaims(
-  files: Files,
-  { known, history, at }: { known: Claims; history: readonly (PlanAt & { readonly state: RunStatus })[]; at: number },
-): Promise<PlanClaims[]> {
-  const entries: PlanClaims[] = [];
-  for (const run of history) {
-    if (run.state === 'planned' && run.plan.retryOf === undefined) continue;
-    entries.push(...(await describeClaims(files, run, { claims: known, at, isBegun: true })));
+function decodeRanges(text: string): RowRanges<true> {
+  const ranges = new RowRanges<true>();
+  const numbers: number[] = JSON.parse(`[${text}]`);
+  let end = 0;
+  for (let at = 0; at < numbers.length; at += 2) {
+    const [first, count] = [end + (numbers[at] ?? 0), numbers[at + 1] ?? 0];
+    ranges.add([first, count], true);
+    end = first + count;
   }
-  return entries;
+  return ranges;
 }
 
 /** The files of which a plan has rows: its own, and those of rows that it has claimed. */

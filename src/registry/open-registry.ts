@@ -6,7 +6,7 @@ import { type RunRecord, readRunFile, writeRunFile } from '../plan/format/run-re
 import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Ports } from '../storage/lock-file.js';
-import { describePastClaims, type PlanClaims } from './claims.js';
+import { describeClaims, type PlanClaims } from './claims.js';
 import { findMemoryFaults, findRunFaults } from './find-faults.js';
 import { type Fault, listMemories, MEMORY_KEY, readClaims, readMemory } from './memory-file.js';
 import { type PastRun, readHistory } from './read-runs.js';
@@ -110,8 +110,12 @@ async function makeMemory(registry: Registry, { files, clock }: Ports, options: 
   // Their names say only in which minute they were planned, and who claimed a row last has it.
   const places = new Map([...state.runs.keys()].map((run, place) => [run, place]));
   const placeOf = ({ plan }: PastRun) => places.get(plan.id) ?? places.size;
-  const inOrder = history.toSorted((one, other) => placeOf(one) - placeOf(other));
-  const claims = await describePastClaims(files, { known: state.claims, history: inOrder, at });
+  const claims: PlanClaims[] = [];
+  for (const run of history.toSorted((one, other) => placeOf(one) - placeOf(other))) {
+    // What others claimed, nothing else knows.
+    if (run.state === 'planned' && run.plan.retryOf === undefined) continue;
+    claims.push(...(await describeClaims(files, run, { claims: state.claims, at, isBegun: true })));
+  }
   await registry.write({ records, claims });
   if (begun.length > 0) {
     const from = begun.length === 1 ? 'one run' : `${begun.length} runs`;

@@ -148,10 +148,8 @@ export class Registry {
   async noteBegun(plan: Plan): Promise<void> {
     if (this.find(plan.id)?.journal !== undefined) return;
     const { files, clock } = this.#deps;
-    await this.note(
-      plan.id,
-      await describeBegun(files, { plan, directory: this.directories.of(plan.id), at: clock.now() }),
-    );
+    const directory = this.directories.of(plan.id);
+    await this.note(plan.id, await describeBegun(files, { plan, directory, at: clock.now() }));
   }
 
   /** A run has its outputs. */

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { increment } from '../domain/count-of.js';
-import { UserError } from '../domain/errors.js';
+import { undefinedOnUserError } from '../domain/errors.js';
 import { readKept, remember } from '../domain/is-object.js';
 import { accountOfKind, isRowStep } from '../job/job.js';
 import type { CurrentRowStatus } from '../journal/row-status-view.js';
@@ -58,10 +58,7 @@ export async function reportCampaign(files: Files, of: PlanAt): Promise<Campaign
  * run without others, or where the memory is damaged.
  */
 export async function readCampaignReport(files: Files, of: PlanAt, kept: string): Promise<CampaignReport | undefined> {
-  const members = await findMembers(files, of).catch((error) => {
-    if (error instanceof UserError) return undefined;
-    throw error;
-  });
+  const members = await findMembers(files, of).catch(undefinedOnUserError);
   if (members === undefined || members.found.length < 2) return undefined;
   const names = [JOURNAL_FILE, SUMMARY_FILE];
   const paths = members.found.flatMap(({ directory }) => names.map((name) => join(directory, name)));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { countOf, sumOf } from '../domain/count-of.js';
-import { UserError } from '../domain/errors.js';
+import { undefinedOnUserError } from '../domain/errors.js';
 import { formatTime } from '../domain/stated-time.js';
 import { readRunState } from '../journal/reader.js';
 import { listHeld } from '../kinds/schedule.js';
@@ -48,12 +48,9 @@ export async function listOthersWaiting(
   const directories = await RunDirectories.read(files, jobDirectory);
   for await (const { run, path: directory, hasPlan, hasJournal } of directories.list(files)) {
     if (!hasPlan || !hasJournal || run === except) continue;
-    try {
-      const waiting = await readWaiting(files, { directory, plan: await readPlan(files, directory) }, nowMs);
-      if (waiting !== undefined) found.push(waiting);
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-    }
+    const reading = readPlan(files, directory).then((plan) => readWaiting(files, { directory, plan }, nowMs));
+    const waiting = await reading.catch(undefinedOnUserError);
+    if (waiting !== undefined) found.push(waiting);
   }
   return found;
 }

@@ -1,12 +1,10 @@
 import { dirname, join } from 'node:path';
 import { sumOf } from '../domain/count-of.js';
-import { UserError } from '../domain/errors.js';
-import type { Balance } from '../domain/row.js';
+import { undefinedOnUserError } from '../domain/errors.js';
 import { readRunState } from '../journal/reader.js';
 import {
   digestPlanOf,
   JOURNAL_FILE,
-  PLAN_FILE,
   type Plan,
   type PlanAt,
   type RetryOf,
@@ -29,19 +27,15 @@ export async function writeRunReport(
   plan: Plan,
   options: Pick<ReportOptions, 'onRows'> = {},
 ): Promise<Summary> {
-  return writeReport(files, directory, plan, { ...(await readKnown(files, directory, plan)), ...options });
+  // Where the memory is damaged, there is a report without it.
+  const known = await readKnown(files, { directory, plan }).catch(undefinedOnUserError);
+  return writeReport(files, directory, plan, { ...known, ...options });
 }
 
-/** Reads what the memory knows for a report; nothing where it is damaged: a report does not depend on it. */
-async function readKnown(files: Files, directory: string, plan: Plan): Promise<ReportOptions> {
-  try {
-    const state = await readRegistry(files, dirname(directory));
-    const tests = await listTestsOf(files, { directory, plan }, state);
-    return { tests, retriedHeld: countRetriedHeld(plan.id, state.claims) };
-  } catch (error) {
-    if (error instanceof UserError) return {};
-    throw error;
-  }
+async function readKnown(files: Files, { directory, plan }: PlanAt): Promise<ReportOptions> {
+  const state = await readRegistry(files, dirname(directory));
+  const tests = await listTestsOf(files, { directory, plan }, state);
+  return { tests, retriedHeld: countRetriedHeld(plan.id, state.claims) };
 }
 
 function countRetriedHeld(run: string, claims: Claims): Summary['retriedHeld'] {
@@ -78,18 +72,9 @@ export async function listTestsOf(
 async function countTest(files: Files, directory: string, { ended }: BegunRun): Promise<SentTest['counts']> {
   if (ended?.state !== 'finished') return undefined;
   const { read = 0, accepted = 0 } = ended.counts;
-  return accepted === read ? { read, accepted } : ((await readBalance(files, directory)) ?? { read, accepted });
-}
-
-/** Reads the figures of a run from its plan and journal; undefined where it is gone, pruned or damaged. */
-async function readBalance(files: Files, directory: string): Promise<Balance | undefined> {
-  if ((await files.stat(join(directory, PLAN_FILE))) === undefined) return undefined;
-  try {
-    const plan = await readPlan(files, directory);
-    const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
-    return balanceOfRun(plan, state, false);
-  } catch (error) {
-    if (error instanceof UserError) return undefined;
-    throw error;
-  }
+  // Gone, pruned or damaged, it has only those figures.
+  const plan = accepted === read ? undefined : await readPlan(files, directory).catch(undefinedOnUserError);
+  if (plan === undefined) return { read, accepted };
+  const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
+  return balanceOfRun(plan, state, false);
 }

@@ -98,7 +98,8 @@ export class StepRunner {
     const opening = hours.findNext(closedGroups);
     const { notAfter } = this.#context;
     if (notAfter !== undefined && !hours.opensBefore(opening, millisecondsOf(notAfter))) {
-      await this.#giveUpClosed(tooLate(notAfter, 'comes before the window opens again'));
+      const verdict = tooLate(notAfter, 'comes before the window opens again');
+      this.#countWithheld(verdict, await giveUpAll(this.#queue.takeClosed(), verdict, this.#context));
       return true;
     }
     const so = `step ${planned.number}: the window is closed for all that is left; ${describeOpening(opening)}`;
@@ -108,11 +109,6 @@ export class StepRunner {
       await sleepUntil(opening.atMs, deps.clock, stop.nothingNew);
     }
     return !stop.isRequested;
-  }
-
-  /** What is closed does not open any more. */
-  async #giveUpClosed(verdict: NotSent): Promise<void> {
-    this.#countWithheld(verdict, await giveUpAll(this.#queue.takeClosed(), verdict, this.#context));
   }
 
   /** True where rows of the part may not be sent, so that it was not begun: what is left of it waits in the queue. */

@@ -6,7 +6,6 @@ import { PERSON, type SettleEntry } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
 import type { RowStatusView } from '../journal/row-status-view.js';
 import { listHeld } from '../kinds/schedule.js';
-import type { Act } from '../plan/format/run-record.js';
 import { appendToRun, endInFlight } from '../registry/append-to-run.js';
 import type { OwnedRun } from '../registry/registry.js';
 import { countUnderWay, type RunRows, readRunRows } from '../report/run-rows.js';
@@ -164,7 +163,13 @@ export async function abandonRun(run: OwnedRun, by: string, deps: Ports): Promis
   const { abandoned = { at: deps.clock.now(), by } } = registry.state.recordOf(plan.id);
   await registry.note(plan.id, { abandoned });
   await lock.assertHeld();
-  await closeJournal(run, abandoned, deps);
+  const read = await readRunRows(deps.files, run);
+  const { state } = read;
+  if (state.lastClose?.reason === 'abandoned' || !holdsRows(run)) return;
+  const at = deps.clock.now();
+  const entries = plan.steps.flatMap(({ number }) => endInFlight(plan, state, { number, at, mayQuery: false }).entries);
+  const close = { type: 'close', at, reason: 'abandoned', detail: `by ${abandoned.by}` } as const;
+  await appendToRun(read, { entries, lock, close }, deps);
 }
 
 /** Whether a plan has something that no other can have: it was begun, or retries rows that it claimed. */
@@ -185,15 +190,4 @@ export async function assertUnfinished({ directory, plan }: OwnedRun, { files }:
   throw new UserError('bad-plan', `Cannot abandon run ${plan.id}: it is finished, so nothing of it is left to send`, {
     hint: `To take back messages that wait at the service for their time: \`volley cancel ${quoteWord(directory)}\``,
   });
-}
-
-async function closeJournal(run: OwnedRun, { by }: Act, deps: Ports): Promise<void> {
-  const { directory, plan, lock } = run;
-  const read = await readRunRows(deps.files, { directory, plan });
-  const { state } = read;
-  if (state.lastClose?.reason === 'abandoned' || !holdsRows(run)) return;
-  const at = deps.clock.now();
-  const entries = plan.steps.flatMap(({ number }) => endInFlight(plan, state, { number, at, mayQuery: false }).entries);
-  const close = { type: 'close', at, reason: 'abandoned', detail: `by ${by}` } as const;
-  await appendToRun(read, { entries, lock, close }, deps);
 }
