@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { describeDisk, isDiskError } from '../command/disk-error.js';
-import { closing } from '../domain/closing.js';
-import { discarding, type Files } from '../storage/files.js';
+import { closing, discarding } from '../domain/closing.js';
+import type { Files } from '../storage/files.js';
 
 /** The size of a slice that a browser sends: below what proxies take by default. */
 export const SLICE_BYTES = 900_000;

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, type DecipherGCM, randomBytes } from 'node:crypto';
-import { closing } from '../domain/closing.js';
+import { closing, discarding } from '../domain/closing.js';
 import type { SeenText } from '../kinds/sms/sms-texts.js';
-import { discarding, type Files, type ReadFile } from '../storage/files.js';
+import type { Files, ReadFile } from '../storage/files.js';
 
 /**
  * Who got what in one run: `<memory>/_people/<id of the plan>-<how it began>.people`, written whole, never edited.

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { closing } from '../domain/closing.js';
+import { closing, discarding } from '../domain/closing.js';
 import { countOf, sumOf } from '../domain/count-of.js';
 import { InternalError, UserError } from '../domain/errors.js';
 import { readPublicKey } from '../job/schema/approvers.js';
@@ -15,7 +15,7 @@ import { type Html, html, MOST_ROWS, NOTHING, renderSection, renderTable } from 
 import { describeRun, formatPage } from '../report/page/report-page.js';
 import type { Summary } from '../report/summary.js';
 import { writeFromGrowing } from '../report/write-from-growing.js';
-import { discarding, type Files } from '../storage/files.js';
+import type { Files } from '../storage/files.js';
 import { readWholeLines } from '../storage/split-lines.js';
 import {
   PROOF_FILE,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { TextBuffer } from '../domain/bytes/text-buffer.js';
+import { discarding } from '../domain/closing.js';
 import { listNotReplaced, PLACE_COLUMNS, RECEIPT_COLUMNS } from '../domain/output-columns.js';
 import { joinColumns, spreadCells } from '../plan/bind-columns.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
@@ -7,7 +8,7 @@ import { readPlannedRows } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { type Billed, BilledTally } from '../prices/billed-tally.js';
 import { formatDecimal } from '../prices/decimal.js';
-import { discarding, type Files } from '../storage/files.js';
+import type { Files } from '../storage/files.js';
 import type { Receipt, Receipts } from './delivery-receipts.js';
 import { createLineFormat, createOutputFile } from './output-format.js';
 

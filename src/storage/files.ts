@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants, promises } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { closing } from '../domain/closing.js';
+import { closing, discarding } from '../domain/closing.js';
 import { InternalError } from '../domain/errors.js';
 
 /**
@@ -254,11 +254,6 @@ function factsOf(found: Awaited<ReturnType<Handle['stat']>>): FileFacts {
     bornMs: Number(found.birthtimeMs ?? 0),
     changedMs: Number(found.ctimeMs ?? 0),
   };
-}
-
-/** For `await using`: a file that is not finished at the end of its block is discarded. */
-export function discarding<T extends WholeFile>(file: T): T & AsyncDisposable {
-  return Object.assign(file, { [Symbol.asyncDispose]: () => file.discard().catch(() => {}) });
 }
 
 /** Makes what a file has durable, whichever process wrote it, and its name. */

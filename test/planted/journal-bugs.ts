@@ -78,7 +78,7 @@ export const JOURNAL_BUGS: readonly PlantedBug[] = [
   {
     name: 'lines of an older epoch count',
     file: 'src/journal/reader.ts',
-    find: '(line.epoch < this.#lastEpoch || this.#isUnread(line))',
+    find: '(line.epoch < end.lastEpoch || this.#isUnread(line))',
     replace: 'line.epoch < 0',
     tests: ['test/journal'],
     title:
@@ -87,8 +87,8 @@ export const JOURNAL_BUGS: readonly PlantedBug[] = [
   {
     name: 'lines that the next runner had not read count',
     file: 'src/journal/reader.ts',
-    find: '(line.epoch < this.#lastEpoch || this.#isUnread(line))',
-    replace: 'line.epoch < this.#lastEpoch',
+    find: '(line.epoch < end.lastEpoch || this.#isUnread(line))',
+    replace: 'line.epoch < end.lastEpoch',
     tests: ['test/journal'],
     title:
       'the state of a run is read from an earlier snapshot where the last is of a runner that the next one did not read any more',

@@ -4,9 +4,9 @@ import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { closing } from '../../domain/closing.js';
+import { closing, discarding } from '../../domain/closing.js';
 import { UserError } from '../../domain/errors.js';
-import { discarding, nodeFiles } from '../../storage/files.js';
+import { nodeFiles } from '../../storage/files.js';
 import type { InputFile } from '../inputs.js';
 import { describeDiskError, refuse, refuseUnreadable } from '../record-reader.js';
 

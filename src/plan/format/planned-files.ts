@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { crc32, gzipSync, inflateRawSync } from 'node:zlib';
-import { closing } from '../../domain/closing.js';
+import { closing, discarding } from '../../domain/closing.js';
 import { sumOf } from '../../domain/count-of.js';
 import type { UserError } from '../../domain/errors.js';
 import { isLeftOutCode, LEFT_OUT_CODES } from '../../domain/row-codes.js';
-import { discarding, type Files, type ReadFile } from '../../storage/files.js';
+import type { Files, ReadFile } from '../../storage/files.js';
 import { readWholeLines, splitLines } from '../../storage/split-lines.js';
 import {
   decodeRequestLine,
