@@ -132,69 +132,61 @@ async function openRun(
   return { directory, plan, testedRun: tested === null ? undefined : directories.of(tested), jobFile: undefined };
 }
 
-/** The runs of all jobs in a directory of outputs, `<output>/<job>/<run>`, or in the `campaigns/` of a console, where each has its own. */
-export class RunsBelow {
-  readonly #context: Context;
-  readonly #directory: string;
-
-  private constructor(context: Context, directory: string) {
-    this.#context = context;
-    this.#directory = directory;
-  }
-
-  /** Refuses, with 'bad-flag', the directory of one job or of a run: there would be none below. */
-  static async in(context: Context, directory: string): Promise<RunsBelow> {
-    const { files } = context.env;
-    const { value } = await (await RunDirectories.read(files, directory)).list(files).next();
-    const isRun = await isRunDirectory(directory, files);
-    if (!isRun && value === undefined) return new RunsBelow(context, directory);
+/**
+ * Opens the runs of all jobs in a directory of outputs, `<output>/<job>/<run>`, or in the `campaigns/` of a console, where each has its own. Refuses,
+ * with 'bad-flag', the directory of one job or of a run: there would be none below.
+ */
+export async function openRunsBelow(context: Context, directory: string) {
+  const { env, log } = context;
+  const { files } = env;
+  const { value } = await (await RunDirectories.read(files, directory)).list(files).next();
+  const isRun = await isRunDirectory(directory, files);
+  if (isRun || value !== undefined) {
     const what = isRun ? 'is a run' : 'has the runs of one job';
     const outputs = isRun ? dirname(dirname(directory)) : dirname(directory);
     throw new UserError('bad-flag', `Cannot use ${directory}: it ${what}, expected the directory of all jobs`, {
       hint: `Give ${outputs}.`,
     });
   }
-
+  async function* listJobs(below = directory): AsyncGenerator<RunDirectories> {
+    for (const name of await files.list(below)) {
+      const path = join(below, name);
+      if (name.startsWith('.') || (await files.stat(path))?.isDirectory !== true) continue;
+      yield await RunDirectories.read(files, path);
+      if (below === directory) yield* listJobs(join(path, DEFAULT_OUTPUT));
+    }
+  }
   /** Finds the run of a plan; undefined, with a warning that says why, where none can be used. */
-  async find(plan: string): Promise<OpenedRun | undefined> {
-    const { log } = this.#context;
-    for await (const directories of this.#listJobs()) {
+  const find = async (plan: string): Promise<OpenedRun | undefined> => {
+    for await (const directories of listJobs()) {
       try {
         const path = directories.find(plan);
         // It is one of many: the log is not of it.
-        if (path !== undefined) return await openRun({ ...this.#context, name: () => {}, workIn: () => {} }, path);
+        if (path !== undefined) return await openRun({ ...context, name: () => {}, workIn: () => {} }, path);
       } catch (error) {
         if (!(error instanceof UserError)) throw error;
         log.warn(error.message, { run: plan });
       }
     }
     return undefined;
-  }
-
-  /** Lists runs whose receipts may say more than their outputs: they are newer, or rows are in doubt. */
-  async *listBehind(): AsyncGenerator<OpenedRun> {
-    const { files } = this.#context.env;
-    for await (const directories of this.#listJobs()) {
+  };
+  async function* listBehind(): AsyncGenerator<OpenedRun> {
+    for await (const directories of listJobs()) {
       for await (const { run, path, hasPlan } of directories.list(files)) {
-        const receipts = hasPlan ? await files.stat(join(path, RECEIPTS_FILE)) : undefined;
-        if (receipts === undefined) continue;
-        const writtenMs = (await files.stat(join(path, SUMMARY_FILE)))?.modifiedMs ?? 0;
-        const isDone = writtenMs > receipts.modifiedMs && (await readSummary(files, path))?.balance.inDoubt === 0;
-        const opened = isDone ? undefined : await this.find(run);
+        const opened = hasPlan && (await isBehind(path, files)) ? await find(run) : undefined;
         if (opened !== undefined) yield opened;
       }
     }
   }
+  return { find, listBehind };
+}
 
-  async *#listJobs(directory = this.#directory): AsyncGenerator<RunDirectories> {
-    const { files } = this.#context.env;
-    for (const name of await files.list(directory)) {
-      const path = join(directory, name);
-      if (name.startsWith('.') || (await files.stat(path))?.isDirectory !== true) continue;
-      yield await RunDirectories.read(files, path);
-      if (directory === this.#directory) yield* this.#listJobs(join(path, DEFAULT_OUTPUT));
-    }
-  }
+/** Whether the receipts of a run may say more than its outputs: they are newer, or rows are in doubt. */
+async function isBehind(path: string, files: Files): Promise<boolean> {
+  const receipts = await files.stat(join(path, RECEIPTS_FILE));
+  if (receipts === undefined) return false;
+  const writtenMs = (await files.stat(join(path, SUMMARY_FILE)))?.modifiedMs ?? 0;
+  return writtenMs <= receipts.modifiedMs || (await readSummary(files, path))?.balance.inDoubt !== 0;
 }
 
 function refuse(path: string, what: string, hint?: string): UserError {

@@ -4,13 +4,14 @@ import { EXIT } from '../report/exit-code.js';
 import type { Context } from './context.js';
 import { describeFailure } from './failure.js';
 
-/** Calls back on the first signal; a second one ends the process. Returns a function that stops listening. */
-function onFirstSignal(
-  { terminal, log }: Pick<Context, 'terminal' | 'log'>,
-  listener: (name: string) => void,
-): () => void {
+/** Does a task that a first signal only tells of; a second one ends the process. */
+async function onFirstSignal<T>(
+  { terminal, log }: Context,
+  tell: (name: string) => void,
+  task: () => Promise<T>,
+): Promise<T> {
   let isFirst = true;
-  return terminal.onSignal((name) => {
+  const off = terminal.onSignal((name) => {
     if (!isFirst) {
       log.error(`${name} again: stops at once with exit code 75, without waiting for what is in flight`, LEFT);
       const message = `Cannot finish: ${name} came a second time, and volley did not wait for what was in flight`;
@@ -18,8 +19,9 @@ function onFirstSignal(
       terminal.leave(describeFailure(new UserError('interrupted', message, { hint })));
     }
     isFirst = false;
-    listener(name);
+    tell(name);
   });
+  return task().finally(off);
 }
 
 /** How long reading and planning may take to end after a signal. */
@@ -50,13 +52,8 @@ export async function endSoon<T>({ stop, env }: Context, doing: string, task: ()
 }
 
 /** Does a task that sends nothing: a first signal stops it, a second one leaves at once. */
-export async function endOnSignal<T>(context: Context, task: () => Promise<T>): Promise<T> {
-  const off = onFirstSignal(context, (name) => context.stop.request('interrupted', name));
-  try {
-    return await task();
-  } finally {
-    off();
-  }
+export function endOnSignal<T>(context: Context, task: () => Promise<T>): Promise<T> {
+  return onFirstSignal(context, (name) => context.stop.request('interrupted', name), task);
 }
 
 /** How long requests in flight are awaited after a first signal. A pod's grace period must be longer. */
@@ -65,19 +62,13 @@ export const DRAIN_MS = 30_000;
 const LEFT: LogFields = { event: 'end', exitCode: EXIT.again, reason: 'interrupted' };
 
 /** Does a task that sends: on a first signal nothing new is sent, and what is in flight is awaited; a second one leaves at once. */
-export async function drainOnSignal<T>(context: Context, task: () => Promise<T>): Promise<T> {
+export function drainOnSignal<T>(context: Context, task: () => Promise<T>): Promise<T> {
   const { log, stop, env } = context;
   const ended = new AbortController();
-  const first = (name: string) => {
+  const drain = (name: string) => {
     log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: stop at once)`);
     stop.request('interrupted', name);
     void env.clock.sleep(DRAIN_MS, ended.signal).then(() => stop.abandon());
   };
-  const off = onFirstSignal(context, first);
-  try {
-    return await task();
-  } finally {
-    off();
-    ended.abort();
-  }
+  return onFirstSignal(context, drain, task).finally(() => ended.abort());
 }

@@ -1,4 +1,5 @@
 import type { Area } from '../domain/areas.js';
+import { closing } from '../domain/closing.js';
 import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { defaultLimitsOfArea } from '../job/limits.js';
@@ -120,8 +121,10 @@ async function withService<T>(
   const lock = job.service.sandbox ? await lockJob(lockDepsOf(env, log), jobDirectory) : undefined;
   try {
     const scope = { areas: [area], isReadOnly: !isAction };
-    const { settings, transport, authorize, close } = await openService(context, job, jobDirectory, scope);
-    const lane = createLane({ limits: defaultLimitsOfArea[area], clock, random, signal: stop.nothingNew });
+    await using service = closing(await openService(context, job, jobDirectory, scope));
+    const { settings, transport, authorize } = service;
+    const limits = defaultLimitsOfArea[area];
+    await using lane = closing(createLane({ limits, clock, random, signal: stop.nothingNew }));
     const giveUpAfterMs = Math.min(settings.giveUpAfterSeconds, MAX_GIVE_UP_SECONDS) * 1000;
     const call: CallService = (endpoint, input) => {
       const untilMs = clock.now() + giveUpAfterMs;
@@ -138,12 +141,7 @@ async function withService<T>(
         authorize: isAnonymous ? () => ({}) : authorize,
       })(endpoint, input);
     };
-    try {
-      return await task({ call, job, sleep: (delayMs) => clock.sleep(delayMs, stop.nothingNew) });
-    } finally {
-      await lane.close();
-      await close();
-    }
+    return await task({ call, job, sleep: (delayMs) => clock.sleep(delayMs, stop.nothingNew) });
   } finally {
     await lock?.release();
   }

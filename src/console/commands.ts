@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { isDiskError } from '../command/disk-error.js';
 import type { Env } from '../command/env.js';
+import { closing } from '../domain/closing.js';
 import { UserError } from '../domain/errors.js';
 import { readKept } from '../domain/is-object.js';
 
@@ -79,23 +80,17 @@ export class Commands {
     const before = await this.find(state, slot);
     if (before?.isAtWork === true) return false;
     await this.#env.files.makeDirectory(state);
-    const out = await open(`${path}.out`, 'w', 0o600);
-    const log = await open(`${path}.log`, 'w', 0o600);
-    try {
-      const options: SpawnOptions = { cwd: directory, stdio: ['ignore', out.fd, log.fd], detached: true };
-      const child = this.#spawn([verb, ...args], options, actor);
-      await once(child, 'spawn');
-      child.unref();
-      this.#children.add(child);
-      child.once('exit', () => this.#children.delete(child));
-      await this.#env.files.writeWhole(
-        `${path}.json`,
-        JSON.stringify({ pid: child.pid, host: this.#env.owner.host, jobSha256, about }),
-      );
-      return true;
-    } finally {
-      await Promise.all([out.close(), log.close()]);
-    }
+    await using out = closing(await open(`${path}.out`, 'w', 0o600));
+    await using log = closing(await open(`${path}.log`, 'w', 0o600));
+    const options: SpawnOptions = { cwd: directory, stdio: ['ignore', out.fd, log.fd], detached: true };
+    const child = this.#spawn([verb, ...args], options, actor);
+    await once(child, 'spawn');
+    child.unref();
+    this.#children.add(child);
+    child.once('exit', () => this.#children.delete(child));
+    const { host } = this.#env.owner;
+    await this.#env.files.writeWhole(`${path}.json`, JSON.stringify({ pid: child.pid, host, jobSha256, about }));
+    return true;
   }
 
   /** One signal: a second would not wait for what is in flight. `instance`: of the lock that the process has, as its id may be another's later. */

@@ -9,6 +9,7 @@ import type { Terminal } from '../command/terminal.js';
 import { Access, ROLES, Team, type User } from '../console/access.js';
 import type { Printed, ShortCommand } from '../console/commands.js';
 import { startConsole } from '../console/server.js';
+import { closing } from '../domain/closing.js';
 import { InternalError, UserError } from '../domain/errors.js';
 import { KnownLists } from '../plan/suppress/suppression-columns.js';
 import { defineVerb, json, port, readAs, text, yes } from './verb.js';
@@ -81,29 +82,24 @@ export const console = defineVerb({
       const loadReader: Env['loadReader'] = async () => ({ ...(await env.loadReader()), knownLists });
       const knowing = { ...context, env: { ...env, loadReader } };
       const given = { directory, team, runHere: (command: ShortCommand) => runHere(command, knowing) };
-      const { origin, close } = await startConsole({ ...flags, ...given }, context);
-      try {
-        await env.files.makeDirectory(own);
-        if (team === undefined) await env.files.writeWhole(join(own, '.origin'), origin);
-        else await env.files.remove(join(own, '.origin'));
-        name({ origin });
-        const link = team === undefined ? await linkTo(origin) : origin;
-        const isJson = flags.json ?? !terminal.isStdoutTerminal;
-        const open =
-          team === undefined
-            ? 'Open this link in a browser; it works once, within ten minutes'
-            : 'Its people open it at';
-        const said = `${open}:\n  ${link}\nCampaigns are in ${join(directory, 'campaigns')}. Ctrl-C ends the console; what it started to send goes on.\n`;
-        await terminal.writeStdout(
-          isJson ? `${JSON.stringify({ state: 'listening', exitCode: null, error: null, origin, link })}\n` : said,
-        );
-        await new Promise<void>((end) => {
-          if (stop.isRequested) end();
-          stop.nothingNew.addEventListener('abort', () => end(), { once: true });
-        });
-      } finally {
-        await close();
-      }
+      await using served = closing(await startConsole({ ...flags, ...given }, context));
+      const { origin } = served;
+      await env.files.makeDirectory(own);
+      if (team === undefined) await env.files.writeWhole(join(own, '.origin'), origin);
+      else await env.files.remove(join(own, '.origin'));
+      name({ origin });
+      const link = team === undefined ? await linkTo(origin) : origin;
+      const isJson = flags.json ?? !terminal.isStdoutTerminal;
+      const open =
+        team === undefined ? 'Open this link in a browser; it works once, within ten minutes' : 'Its people open it at';
+      const said = `${open}:\n  ${link}\nCampaigns are in ${join(directory, 'campaigns')}. Ctrl-C ends the console; what it started to send goes on.\n`;
+      await terminal.writeStdout(
+        isJson ? `${JSON.stringify({ state: 'listening', exitCode: null, error: null, origin, link })}\n` : said,
+      );
+      await new Promise<void>((end) => {
+        if (stop.isRequested) end();
+        stop.nothingNew.addEventListener('abort', () => end(), { once: true });
+      });
       return { text: '', reason: 'a signal came' };
     });
   },

@@ -3,16 +3,16 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Context } from '../command/context.js';
 import { lockDepsOf } from '../command/env.js';
 import { keepSecret } from '../command/open-service.js';
-import { RunsBelow } from '../command/run-directory.js';
+import { openRunsBelow } from '../command/run-directory.js';
 import { escapeText } from '../command/screen.js';
 import { endOnSignal } from '../command/signals.js';
+import { closing } from '../domain/closing.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { assertIsFile } from '../listen/event-file.js';
 import { describeCounts, logCounts } from '../listen/listen-server.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
 import { takeOptOuts } from '../listen/opt-outs.js';
-import type { ListenMetrics } from '../observe/metrics.js';
 import {
   describeJoined,
   type JoinedTotals,
@@ -82,51 +82,43 @@ export const listen = defineVerb({
       const stopped = new Promise<undefined>((resolve) => {
         stop.nothingNew.addEventListener('abort', () => resolve(undefined));
       });
-      const optOuts = await takeOptOuts(flags, { ...env, log });
-      let metrics: Awaited<ReturnType<typeof ListenMetrics.serve>> | undefined;
+      const measure = async () => (await import('../observe/metrics.js')).ListenMetrics.serve(flags, output, context);
+      await using optOuts = closing(await takeOptOuts(flags, { ...env, log }));
+      await using metrics = closing(metricsPort === undefined ? undefined : await measure());
+      const lockOutput = () => lockFile(output, context);
+      const onArrived = optOuts?.onArrived;
+      const deps = { secret, onArrived, divert: receipts?.divert, lockOutput, files, clock, log };
+      const listener = await startListener({ host, port, output, ...deps });
+      const { origin, path, counts } = listener;
+      metrics?.watch(listener);
+      const quiet = new AbortController();
+      let runs: readonly JoinedTotals[] | undefined;
+      const logging = logCounts({ clock, log, signal: quiet.signal }, listener);
       try {
-        const lockOutput = () => lockFile(output, context);
-        if (metricsPort !== undefined) {
-          const measured = await import('../observe/metrics.js');
-          metrics = await measured.ListenMetrics.serve(flags, output, context);
+        await receipts?.begin();
+        await terminal.writeStdout(
+          `${JSON.stringify({ state: 'listening', exitCode: null, error: null, origin, path, output })}\n`,
+        );
+        const failure = await Promise.race([stopped, listener.failed, optOuts?.failed ?? stopped]);
+        if (failure !== undefined) {
+          log.error(describeCounts(counts), { ...counts });
+          throw failure;
         }
-        const onArrived = optOuts?.onArrived;
-        const deps = { secret, onArrived, divert: receipts?.divert, lockOutput, files, clock, log };
-        const listener = await startListener({ host, port, output, ...deps });
-        const { origin, path, counts } = listener;
-        metrics?.watch(listener);
-        const quiet = new AbortController();
-        let runs: readonly JoinedTotals[] | undefined;
-        const logging = logCounts({ clock, log, signal: quiet.signal }, listener);
-        try {
-          await receipts?.begin();
-          await terminal.writeStdout(
-            `${JSON.stringify({ state: 'listening', exitCode: null, error: null, origin, path, output })}\n`,
-          );
-          const failure = await Promise.race([stopped, listener.failed, optOuts?.failed ?? stopped]);
-          if (failure !== undefined) {
-            log.error(describeCounts(counts), { ...counts });
-            throw failure;
-          }
-        } finally {
-          quiet.abort();
-          await logging;
-          // Joins what became durable only now, too.
-          await listener.close().finally(async () => {
-            runs = await receipts?.finish();
-          });
-        }
-        name({ ...counts });
-        const said = `${describeCounts(counts)}${optOuts?.said ?? ''}`;
-        return {
-          json: { output, ...counts, ...optOuts?.json, ...(runs === undefined ? {} : { runs }) },
-          text: `${[said, `  → ${output}`, ...describeRuns(runs ?? [])].map(escapeText).join('\n')}\n`,
-          reason: `a signal came; ${said}`,
-        };
       } finally {
-        await optOuts?.close();
-        await metrics?.close();
+        quiet.abort();
+        await logging;
+        // Joins what became durable only now, too.
+        await listener.close().finally(async () => {
+          runs = await receipts?.finish();
+        });
       }
+      name({ ...counts });
+      const said = `${describeCounts(counts)}${optOuts?.said ?? ''}`;
+      return {
+        json: { output, ...counts, ...optOuts?.json, ...(runs === undefined ? {} : { runs }) },
+        text: `${[said, `  → ${output}`, ...describeRuns(runs ?? [])].map(escapeText).join('\n')}\n`,
+        reason: `a signal came; ${said}`,
+      };
     }),
 });
 
@@ -134,7 +126,7 @@ export const listen = defineVerb({
 async function receiveInto(directory: string, context: Context) {
   const { env, log } = context;
   const { files, clock } = env;
-  const runs = await RunsBelow.in(context, directory);
+  const runs = await openRunsBelow(context, directory);
   const find = async (run: string): Promise<ReceivingRun | undefined> => {
     const found = await runs.find(run);
     return found && { run, directory: found.directory };

@@ -4,11 +4,12 @@ import { type WorkerService, workForRuns } from '../cluster/worker.js';
 import type { Context, Result } from '../command/context.js';
 import { placeInRun } from '../command/disk-error.js';
 import { describeStop } from '../command/failure.js';
-import { type OpenCluster, openCluster } from '../command/open-cluster.js';
+import { openCluster } from '../command/open-cluster.js';
 import { type OpenService, openService } from '../command/open-service.js';
 import { escapeText } from '../command/screen.js';
 import { drainOnSignal } from '../command/signals.js';
 import { jobDirectoryOf } from '../command/with-job.js';
+import { closing } from '../domain/closing.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { isRowStep, type Job, rowStepOf } from '../job/job.js';
@@ -80,56 +81,50 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
   let run: string | undefined;
   const log = withFields(context.log, () => ({ run }));
   return drainOnSignal({ ...context, log }, async () => {
-    const access = openAccess(asked, { ...context, log });
-    let cluster: OpenCluster | undefined;
+    await using access = closing(openAccess(asked, { ...context, log }));
     const rows = countSent();
     /** Known once this worker has looked for a run. */
     let hasSeenRun: boolean | undefined;
-    try {
-      await access.open();
-      cluster = await openCluster({ ...context, log }, settings, job.service.giveUpAfterSeconds);
-      const { store, name, laneFor } = cluster;
-      const working = workForRuns(
-        {
-          ...{ store, clock: env.clock, random: env.random, onProgress: rows.note },
-          onAttempt: (attempt) => emit({ type: 'attempt', ...attempt }),
-          onNotice: (notice, fields) => log.warn(notice, fields),
-          runs: { job: job.name },
-          leaseMs: Math.min(LEASE_SECONDS, settings.leaseSeconds) * 1000,
-          name,
-          isOver: ({ forMs, hasRuns }) => {
-            hasSeenRun = hasSeenRun === true || hasRuns;
-            if (flags.untilIdle !== undefined && forMs >= flags.untilIdle) return true;
-            return flags.untilDone && hasSeenRun && !hasRuns;
-          },
-          openService: async (led) => {
-            const service = await access.of(led);
-            return service && { ...service, createLane: laneFor(service.job.service) };
-          },
-          closeService: access.close,
-          emit,
-          onWork: (led, { steps }) => {
-            hasSeenRun = true;
-            const { kind } = rowStepOf({ steps }, led.step);
-            emit({ type: 'step', job: job.name, step: led.step, kind });
-            if (run === led.run) return;
-            run = led.run;
-            log.info(`works on run ${run} of job ${job.name}, step ${led.step}`, { event: 'work', step: led.step });
-          },
+    await access.open();
+    await using cluster = closing(await openCluster({ ...context, log }, settings, job.service.giveUpAfterSeconds));
+    const { store, name, laneFor } = cluster;
+    const working = workForRuns(
+      {
+        ...{ store, clock: env.clock, random: env.random, onProgress: rows.note },
+        onAttempt: (attempt) => emit({ type: 'attempt', ...attempt }),
+        onNotice: (notice, fields) => log.warn(notice, fields),
+        runs: { job: job.name },
+        leaseMs: Math.min(LEASE_SECONDS, settings.leaseSeconds) * 1000,
+        name,
+        isOver: ({ forMs, hasRuns }) => {
+          hasSeenRun = hasSeenRun === true || hasRuns;
+          if (flags.untilIdle !== undefined && forMs >= flags.untilIdle) return true;
+          return flags.untilDone && hasSeenRun && !hasRuns;
         },
-        stop,
-      );
-      const end = await working.catch((error: unknown) => {
-        // What the database refuses by now it has allowed before.
-        if (hasSeenRun !== undefined) placeInRun(error);
-        if (!(error instanceof StoreLost)) throw error;
-        return { reason: 'unavailable', detail: error.message } as const;
-      });
-      return resultOf(stop.reason ?? end, rows.total);
-    } finally {
-      await cluster?.close();
-      await access.close();
-    }
+        openService: async (led) => {
+          const service = await access.of(led);
+          return service && { ...service, createLane: laneFor(service.job.service) };
+        },
+        closeService: access.close,
+        emit,
+        onWork: (led, { steps }) => {
+          hasSeenRun = true;
+          const { kind } = rowStepOf({ steps }, led.step);
+          emit({ type: 'step', job: job.name, step: led.step, kind });
+          if (run === led.run) return;
+          run = led.run;
+          log.info(`works on run ${run} of job ${job.name}, step ${led.step}`, { event: 'work', step: led.step });
+        },
+      },
+      stop,
+    );
+    const end = await working.catch((error: unknown) => {
+      // What the database refuses by now it has allowed before.
+      if (hasSeenRun !== undefined) placeInRun(error);
+      if (!(error instanceof StoreLost)) throw error;
+      return { reason: 'unavailable', detail: error.message } as const;
+    });
+    return resultOf(stop.reason ?? end, rows.total);
   });
 }
 
