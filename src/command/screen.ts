@@ -36,6 +36,11 @@ export function showCommand({ command }: Pick<Screen, 'command'>, ...words: read
   return [command, ...words.map(quoteWord)].join(' ');
 }
 
+/** Such a command on a run or a job: paths among its words are relative to where the person is. */
+export function showCommandOn(screen: Pick<Screen, 'command' | 'directory'>, ...words: readonly string[]): string {
+  return showCommand(screen, ...words.map((word) => showPath(screen, word)));
+}
+
 /** A text of the core for a person: its commands as this one was called, and its paths relative to where the person is. */
 export function showFromHere({ command, directory }: Pick<Screen, 'command' | 'directory'>, text: string): string {
   const named = text.replaceAll(/`volley (?=[a-z])/g, () => `\`${command} `);
@@ -57,15 +62,15 @@ export function escapeText(text: string): string {
   });
 }
 
-/** What to do now: in words, and as a command to copy where one does it. */
+/** What to do now: in words, and where one command does it the words of that. */
 export interface NextStep {
   readonly what: string;
-  readonly command?: string | undefined;
+  readonly command?: readonly string[] | undefined;
 }
 
 /** On one line, for the log. */
-export function sayNextStep({ what, command }: NextStep): string {
-  return capitalize(command === undefined ? what : `${what}: ${command}`);
+export function sayNextStep({ what, command }: NextStep, screen: Screen): string {
+  return capitalize(command === undefined ? what : `${what}: ${showCommandOn(screen, ...command)}`);
 }
 
 /** The first lines of an account, in one style; ends without a line break. */
@@ -75,10 +80,17 @@ export function formatHeadline(text: string, style: Style, screen: Screen): stri
     .join('\n');
 }
 
-/** The last lines of an account: what to do and, where one command does it, that command on a line of its own, to copy. */
-export function formatNextStep({ what, command }: NextStep, screen: Screen): string {
+/** The last lines of an account: what to do and, where one command does it, that command on a line of its own, to copy; '' where nothing is. */
+export function formatNextStep(next: NextStep | undefined, screen: Screen): string {
+  if (next === undefined) return '';
+  const { what, command } = next;
   const lines = wrapText(`Next: ${escapeText(what)}`, screen.columns).join('\n');
-  return command === undefined ? `${lines}\n` : `${lines}\n  ${paint(screen, 'bold', escapeText(command))}\n`;
+  return command === undefined ? `${lines}\n` : `${lines}\n${formatCommand(command, screen)}`;
+}
+
+/** A command to copy, on a line of its own. */
+export function formatCommand(words: readonly string[], screen: Screen): string {
+  return `  ${paint(screen, 'bold', escapeText(showCommandOn(screen, ...words)))}\n`;
 }
 
 /** A text that is not yet escaped, in lines that fit the screen; those after the first one are indented by two more blanks. `style`: of all of them. */

@@ -1,4 +1,4 @@
-import { escapeText, formatNextStep, type Screen, showCommand, showPath } from '../command/screen.js';
+import { escapeText, formatNextStep, type Screen, showCommandOn, showPath } from '../command/screen.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { countOf, listMost } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
@@ -17,8 +17,8 @@ export function formatIdle(
     .map((line) => `  ${escapeText(line)}\n`)
     .join('');
   const rests = new Map(leftOut.flatMap(({ rest }) => (rest === undefined ? [] : [[rest.directory, rest] as const])));
-  const ways = [...rests.values()].map((rest) => formatNextStep(nextOfRest(rest, path, screen), screen)).join('');
-  const command = path === undefined ? '--again' : showCommand(screen, 'run', showPath(screen, path), '--again');
+  const ways = [...rests.values()].map((rest) => formatNextStep(nextOfRest(rest, path), screen)).join('');
+  const command = path === undefined ? '--again' : showCommandOn(screen, 'run', path, '--again');
   // An inbox may be empty.
   const isSent = leftOut.some(({ run }) => run !== undefined);
   const isMoved = job.steps.some((step) => isRowStep(step) && step.input.whenDone !== undefined);

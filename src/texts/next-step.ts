@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { type NextStep, type Screen, showCommand, showPath } from '../command/screen.js';
+import { type NextStep, type Screen, showPath } from '../command/screen.js';
 import { countOf, format, sumOf } from '../domain/count-of.js';
 import { isRefusedForNow } from '../domain/row-codes.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
 import type { LeftOut } from '../plan/select-inputs.js';
 import { countHeld } from '../plan/tally.js';
 import { wordsOfStop } from '../report/stop-words.js';
-import { countNotSent, countUnsent, nameUnsent, type Summary } from '../report/summary.js';
+import { countNotSent, countUnsent, nameUnsent, type StepSummary, type Summary } from '../report/summary.js';
 import type { SentAgain } from '../retry/claiming-plan.js';
 
 export interface NextStepView {
@@ -26,13 +26,12 @@ export interface NextStepView {
 /** What to do after a run; undefined when nothing is left to do. */
 export function nextStep(summary: Summary, view: NextStepView, screen: Screen): NextStep | undefined {
   const { balance, exitCode, state, stop } = summary;
-  const { job } = view;
-  const run = showPath(screen, summary.directory);
-  const same = resumeCommand(summary.directory, job, screen, view.flags);
-  const retry = createRetry(summary.directory, view, screen);
-  if (summary.testOf !== undefined) return nextOfTest(summary, view, screen);
+  const { directory } = summary;
+  const same = resumeCommand(directory, view.job, view.flags);
+  const retry = createRetry(directory, view);
+  if (summary.testOf !== undefined) return nextOfTest(summary, view);
   if (state === 'planned') return nextOfUnbegun(summary, view, screen);
-  if (stop?.reason === 'sampled' || stop?.reason === 'held') return nextOfStage(summary, job, screen);
+  if (stop?.reason === 'sampled' || stop?.reason === 'held') return nextOfStage(summary, view.job);
   if (exitCode === 75) return { what: sayResume(stop), command: same };
   if (exitCode === 4 && stop !== null) {
     const { fix, isResumed } = wordsOfStop(stop);
@@ -40,15 +39,15 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
     const isStaged = summary.steps.some(({ stages }) => stages?.rows.slice(stages.passed + 1).some((rows) => rows > 0));
     if (!isStaged || stop.reason === 'abandoned') return retry(fix, 'unprocessed', true);
     const what = `${fix}; as its stage was not sent to its end, let the run go before that`;
-    return { what, command: showCommand(screen, 'abandon', run) };
+    return { what, command: ['abandon', directory] };
   }
-  if (balance.inDoubt > 0) return nextOfDoubt(summary, run, screen);
+  if (balance.inDoubt > 0) return nextOfDoubt(summary);
   if (balance.unprocessed > 0 && stop?.reason === 'abandoned') {
     const so = `${wereNotSent(balance.unprocessed)}, and this run never sends them: make a plan to send them`;
     return retry(so, nameUnsent(summary));
   }
   if (summary.takenBackAt !== undefined && countNotSent(summary, 'cancelled') > 0)
-    return nextOfTakenBack(summary.directory, view, screen);
+    return nextOfTakenBack(directory, view);
   const rest = () => {
     if (balance.rejected === 0) return undefined;
     const codes = summary.steps.flatMap(({ rejections }) => Object.keys(rejections));
@@ -61,7 +60,7 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
 }
 
 /** The message export has rows of SMS alone; others are decided on, step by step. */
-function nextOfDoubt({ balance: { inDoubt }, steps }: Summary, run: string, screen: Screen): NextStep {
+function nextOfDoubt({ directory, balance: { inDoubt }, steps }: Summary): NextStep {
   const others = steps.filter(({ kind, balance }) => kind !== 'sms' && balance.inDoubt > 0);
   const ofOthers = sumOf(others.map(({ balance }) => balance.inDoubt));
   const [first] = others;
@@ -71,35 +70,40 @@ function nextOfDoubt({ balance: { inDoubt }, steps }: Summary, run: string, scre
     const latest = times.sort((one, other) => millisecondsOf(one) - millisecondsOf(other)).at(-1);
     const get = latest === undefined ? 'Get' : `Once ${formatTime(latest)} has passed, get`;
     const what = `${sayDoubt(inDoubt)}. ${get} the message export of that day from the service, and settle them with it${without}`;
-    return { what, command: showCommand(screen, 'settle', run, '--export', 'messages.csv') };
+    return { what, command: ['settle', directory, '--export', 'messages.csv'] };
   }
-  const { number, kind, balance } = first;
-  const [of, flags] = others.length === 1 ? ['', []] : [` of step ${number} (${kind})`, ['--step', String(number)]];
-  const { assume, why } = usualDecision(kind);
-  const decision = ['--assume', assume, ...flags, '--confirm', String(balance.inDoubt)];
-  return { what: `${sayDoubt(balance.inDoubt, of)}. ${why}`, command: showCommand(screen, 'settle', run, ...decision) };
+  const { of, flags, why } = usualDecision(first, others.length === 1);
+  return { what: `${sayDoubt(first.balance.inDoubt, of)}. ${why}`, command: ['settle', directory, ...flags] };
 }
 
-/** What a person decides of rows in doubt where nothing proves what became of them, and why; where it hangs on what they find, `sent`. */
-export function usualDecision(kind: string): { readonly assume: 'sent' | 'not-sent'; readonly why: string } {
-  switch (kind) {
-    case 'contacts':
-      return {
-        assume: 'not-sent',
-        why: 'A contact that is sent again is merged into the one that is there: count them as not sent, then send them again',
-      };
-    case 'verification.check':
-      return {
-        assume: 'not-sent',
-        why: 'Counted as sent, their codes would pass for right: count them as not sent, then check them again, which may use up another try',
-      };
-    default:
-      return {
-        assume: 'sent',
-        why: 'The message export says nothing of them, as they are no SMS: look for them at the service, then decide for all of them, sent or not-sent',
-      };
-  }
+/**
+ * What a person decides of the rows of a step in doubt where nothing proves what became of them, as flags, and why; where it hangs on what they
+ * find, `sent`. `of`: which step, where others have such rows.
+ */
+export function usualDecision(
+  { number, kind, balance }: Pick<StepSummary, 'number' | 'kind' | 'balance'>,
+  isOnly: boolean,
+): { readonly of: string; readonly flags: readonly string[]; readonly why: string } {
+  const { assume, why } = DECISIONS[kind] ?? LOOK_FOR_THEM;
+  const [of, step] = isOnly ? ['', []] : [` of step ${number} (${kind})`, ['--step', String(number)]];
+  return { of, why, flags: ['--assume', assume, ...step, '--confirm', String(balance.inDoubt)] };
 }
+
+const DECISIONS: Readonly<Record<string, { readonly assume: string; readonly why: string }>> = {
+  contacts: {
+    assume: 'not-sent',
+    why: 'A contact that is sent again is merged into the one that is there: count them as not sent, then send them again',
+  },
+  'verification.check': {
+    assume: 'not-sent',
+    why: 'Counted as sent, their codes would pass for right: count them as not sent, then check them again, which may use up another try',
+  },
+};
+
+const LOOK_FOR_THEM = {
+  assume: 'sent',
+  why: 'The message export says nothing of them, as they are no SMS: look for them at the service, then decide for all of them, sent or not-sent',
+};
 
 function sayDoubt(rows: number, of = ''): string {
   return `${countOf(rows, 'row')} in doubt${of} may or may not have been sent; Volley never sends them again on its own`;
@@ -114,17 +118,12 @@ function sayResume(stop: Summary['stop']): string {
 type Retry = (what: string, only: string, isCorrected?: boolean) => NextStep;
 
 /** A run does not know the file of its job: where nobody named it, the words say what the command lacks. */
-function createRetry(
-  directory: string,
-  { job, sentAgain }: Pick<NextStepView, 'job' | 'sentAgain'>,
-  screen: Screen,
-): Retry {
-  const command = ['retry', showPath(screen, directory), '--only'];
+function createRetry(directory: string, { job, sentAgain }: Pick<NextStepView, 'job' | 'sentAgain'>): Retry {
   return (what, only, isCorrected = false) => {
     if (sentAgain !== undefined) return nextOfSentAgain(sentAgain);
-    const corrected = isCorrected && job !== undefined ? ['--job', showPath(screen, job)] : [];
+    const corrected = isCorrected && job !== undefined ? ['--job', job] : [];
     const lacks = isCorrected && job === undefined ? ', with --job and a job file of the same steps added' : '';
-    return { what: `${what}${lacks}`, command: showCommand(screen, ...command, only, ...corrected) };
+    return { what: `${what}${lacks}`, command: ['retry', directory, '--only', only, ...corrected] };
   };
 }
 
@@ -165,18 +164,16 @@ function nextOfHeld(summary: Summary, retry: Retry): NextStep | undefined {
   return noZone === 0 ? undefined : retry(what, 'no-time-zone', true);
 }
 
-function nextOfStage({ directory, plan, stop, steps }: Summary, job: string | undefined, screen: Screen): NextStep {
+function nextOfStage({ directory, plan, stop, steps }: Summary, job: string | undefined): NextStep {
   const isSample = stop?.reason === 'sampled';
   const again =
     stop?.fault === 'needs-receipts' ? ' the same command judges it again, by the receipts that came until then;' : '';
   const what = isSample
     ? 'look at how the sample went; to send the rest'
     : `look at how the stage went;${again} to send the rest all the same`;
-  if (isSample && job !== undefined)
-    return { what, command: showCommand(screen, 'run', showPath(screen, job), '--rest') };
+  if (isSample && job !== undefined) return { what, command: ['run', job, '--rest'] };
   const { number = 1 } = steps.find(({ stages }) => stages?.waiting)?.stages?.waiting ?? {};
-  const pass = ['--pass-stage', String(number), '--confirm', plan];
-  return { what, command: showCommand(screen, 'apply', showPath(screen, directory), ...pass) };
+  return { what, command: ['apply', directory, '--pass-stage', String(number), '--confirm', plan] };
 }
 
 /** What to do about messages that a cancel took back; `job`: as the person named its file. */
@@ -188,64 +185,51 @@ export function nextOfTakenBack(...of: Parameters<typeof createRetry>): NextStep
 export function nextOfRest(
   { directory, next, isAsPlanned = false }: NonNullable<LeftOut['rest']>,
   job: string | undefined,
-  screen: Screen,
 ): NextStep {
   if (next === 'cancel') {
     const what = 'to send them as the job is now, and not as they wait there, take them back first';
-    return { what, command: showCommand(screen, 'cancel', showPath(screen, directory)) };
+    return { what, command: ['cancel', directory] };
   }
-  if (next === 'apply') return { what: 'send that plan', command: resumeCommand(directory, undefined, screen) };
+  if (next === 'apply') return { what: 'send that plan', command: resumeCommand(directory) };
   // Perhaps a person has to decide before.
   if (next === 'resume')
-    return {
-      what: 'see how far that run is, and what resumes it',
-      command: showCommand(screen, 'status', showPath(screen, directory)),
-    };
+    return { what: 'see how far that run is, and what resumes it', command: ['status', directory] };
   const only = next === 'cancelled' ? 'not-sent' : next;
   if (isAsPlanned) {
     const what =
       next === 'filtered'
         ? 'the job has other steps now: to send those rows, write a job file with the steps of that run and this where, and make a plan of them, with --job and that file added'
         : 'to send those rows as they were planned, since the job has other steps now, make a plan of them';
-    return createRetry(directory, {}, screen)(what, only);
+    return createRetry(directory, {})(what, only);
   }
-  if (next === 'cancelled') return nextOfTakenBack(directory, { job }, screen);
+  if (next === 'cancelled') return nextOfTakenBack(directory, { job });
   const what = 'to send those rows as the job is now, make a plan of them';
-  return createRetry(directory, { job }, screen)(what, only, true);
+  return createRetry(directory, { job })(what, only, true);
 }
 
-function resumeCommand(
-  directory: string,
-  job: string | undefined,
-  screen: Screen,
-  flags: readonly string[] = [],
-): string {
-  const command = job === undefined ? ['apply', showPath(screen, directory)] : ['run', showPath(screen, job)];
-  return showCommand(screen, ...command, ...flags);
+function resumeCommand(directory: string, job?: string, flags: readonly string[] = []): string[] {
+  return [...(job === undefined ? ['apply', directory] : ['run', job]), ...flags];
 }
 
 function nextOfUnbegun(summary: Summary, view: NextStepView, screen: Screen): NextStep {
   // A step without rows has no funnel, and something to do.
   const isEmpty = summary.balance.unprocessed === 0 && summary.steps.every(({ funnel }) => funnel !== undefined);
-  if (!isEmpty)
-    return view.planned ?? { what: 'send it', command: resumeCommand(summary.directory, undefined, screen) };
+  if (!isEmpty) return view.planned ?? { what: 'send it', command: resumeCommand(summary.directory) };
   const none = 'there is nothing in it to send';
   if (summary.balance.rejected === 0) return { what: `${none}: every row was skipped` };
-  const { what, command } = nextOfRejected(summary, view, screen);
-  return { what: `${none}: ${what}`, command };
+  const next = nextOfRejected(summary, view, screen);
+  return { ...next, what: `${none}: ${next.what}` };
 }
 
 function nextOfTest(
   { directory, state, balance }: Summary,
   { isSandbox, job, planned }: NextStepView,
-  screen: Screen,
 ): NextStep | undefined {
-  if (state !== 'finished') return { what: 'resume the test', command: resumeCommand(directory, undefined, screen) };
+  if (state !== 'finished') return { what: 'resume the test', command: resumeCommand(directory) };
   if (balance.accepted < balance.read) return { what: 'see why above; then test again' };
   const what = isSandbox ? 'the sandbox accepted them:' : 'once the messages look right on your phones,';
   if (planned !== undefined) return { ...planned, what: `${what} ${planned.what}` };
-  if (job === undefined) return undefined;
-  return { what: `${what} plan the job`, command: showCommand(screen, 'plan', showPath(screen, job)) };
+  return job === undefined ? undefined : { what: `${what} plan the job`, command: ['plan', job] };
 }
 
 function nextOfRejected({ directory, steps }: Summary, { job, requiresTest }: NextStepView, screen: Screen): NextStep {
@@ -259,6 +243,6 @@ function nextOfRejected({ directory, steps }: Summary, { job, requiresTest }: Ne
   const [verb, again] = requiresTest === true ? ['plan', 'plan and test it'] : ['run', 'run'];
   return {
     what: `correct the rows in ${file}, or only the job where that is at fault, save the file where input.files of the step finds it, and ${again} again. Nothing is sent twice.`,
-    command: job === undefined ? undefined : showCommand(screen, verb, showPath(screen, job)),
+    command: job === undefined ? undefined : [verb, job],
   };
 }

@@ -7,7 +7,7 @@ import {
   PLAIN_SCREEN,
   paint,
   type Screen,
-  showCommand,
+  showCommandOn,
   showPath,
 } from '../command/screen.js';
 import { countOf, format, formatSeconds, listMost, listSaid, sumOf } from '../domain/count-of.js';
@@ -50,7 +50,7 @@ export function formatPlan(
   const steps = plan.steps.map((step) => formatStep(step, plan, { screen, nowMs, isOnly }));
   return (
     `${formatPlanHead(plan, screen, ': nothing was sent.')}\n` +
-    `${steps.join('')}\n${formatEnd(plan, showPath(screen, directory), { screen, isRefused })}`
+    `${steps.join('')}\n${formatEnd(plan, directory, { screen, isRefused })}`
   );
 }
 
@@ -95,11 +95,12 @@ function describeFigures({ number, kind, counts, inputs, examples }: PlannedStep
   return { name, figures: [read, planned, rejected, skipped, requests, segments] };
 }
 
-function formatEnd(plan: Plan, path: string, { screen, isRefused }: { screen: Screen; isRefused: boolean }): string {
+function formatEnd(plan: Plan, directory: string, { screen, isRefused }: { screen: Screen; isRefused: boolean }) {
   const hasRejected = plan.steps.some(({ counts }) => counts.rejected > 0);
-  const look = hasRejected ? `Rejected rows, as files:\n  ${escapeText(showCommand(screen, 'report', path))}\n` : '';
+  const report = escapeText(showCommandOn(screen, 'report', directory));
+  const look = hasRejected ? `Rejected rows, as files:\n  ${report}\n` : '';
   // The command to send it names its directory, too.
-  const place = `The plan is in ${escapeText(path)}\n`;
+  const place = `The plan is in ${escapeText(showPath(screen, directory))}\n`;
   if (isRefused) return `${place}${look}`;
   const later =
     plan.retryOf === undefined ? '' : ' Once some of its rows may be sent, the same command makes it again.';
@@ -108,7 +109,7 @@ function formatEnd(plan: Plan, path: string, { screen, isRefused }: { screen: Sc
   const planSha256 = sha256Of(encodePlan(plan));
   const approvals = { planSha256, required: requireApproval ?? 0, count: 0, given: [] };
   const lacks = requireTest === true ? 'test' : requireApproval === undefined ? undefined : 'approval';
-  const next = nextOfPlan(plan, { path, lacks, planSha256 }, { screen, send: 'to send exactly this' });
+  const next = nextOfPlan(plan, { directory, lacks, planSha256 }, { send: 'to send exactly this' });
   return `${look}${formatApprovals(plan, approvals, screen)}${formatNextStep(next, screen)}`;
 }
 
@@ -129,20 +130,20 @@ export function formatApprovals(
   return `${formatParagraph(head, screen)}${lines.join('')}`;
 }
 
-/** What comes before a plan is sent, by what it lacks of it, or the command that sends it. `path`: its directory as it is shown. */
+/** What comes before a plan is sent, by what it lacks of it, or the command that sends it. */
 export function nextOfPlan(
   { id, job, plannedBy }: Plan,
-  { path, lacks, planSha256 }: { path: string; lacks: 'test' | 'approval' | undefined; planSha256: string },
-  { screen, what = 'it', send = 'send it' }: { screen: Screen; what?: string; send?: string },
+  { directory, lacks, planSha256 }: { directory: string; lacks: 'test' | 'approval' | undefined; planSha256: string },
+  { what = 'it', send = 'send it' }: { what?: string; send?: string } = {},
 ): NextStep {
-  if (lacks === undefined) return { what: send, command: showCommand(screen, 'apply', path, '--confirm', id) };
+  if (lacks === undefined) return { what: send, command: ['apply', directory, '--confirm', id] };
   if (lacks === 'approval')
     return {
       what: `another person than ${plannedBy} approves ${what}, as guards.requireApproval asks`,
-      command: showCommand(screen, 'approve', path, ...listApproveFlags({ job }, planSha256)),
+      command: ['approve', directory, ...listApproveFlags({ job }, planSha256)],
     };
   const to = job.testNumbers === undefined ? ['--to', 'NUMBER'] : [];
-  return { what: `test ${what}, as guards.requireTest asks`, command: showCommand(screen, 'test', path, ...to) };
+  return { what: `test ${what}, as guards.requireTest asks`, command: ['test', directory, ...to] };
 }
 
 const MOST_COUNTRIES = 5;

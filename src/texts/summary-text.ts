@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import {
   escapeText,
+  formatCommand,
   formatHeadline,
   formatNextStep,
   formatParagraph,
@@ -8,7 +9,7 @@ import {
   paint,
   type Screen,
   type Style,
-  showCommand,
+  showCommandOn,
   showPath,
 } from '../command/screen.js';
 import { sandboxLedgerOf } from '../command/with-job.js';
@@ -53,7 +54,7 @@ export function formatSummary(
     formatWaiting(summary, nowMs, screen),
     formatParagraph(`All files of this run: ${showPath(screen, summary.directory)}`, screen) +
       (isSandbox ? formatParagraph(describeSandbox(summary, screen), screen) : ''),
-    next === undefined ? '' : formatNextStep(next, screen),
+    formatNextStep(next, screen),
   ];
   return sections.filter((section) => section !== '').join('\n');
 }
@@ -134,15 +135,13 @@ function formatWaiting({ steps, directory }: Summary, nowMs: number, screen: Scr
     return [indentRest(`${number} ${kind}: ${until} (${formatAhead(scheduled, nowMs)})`, screen)];
   });
   if (waiting.length === 0) return '';
-  const command = showCommand(screen, 'cancel', showPath(screen, directory));
-  return `${waiting.join('')}To take them back before that:\n  ${paint(screen, 'bold', escapeText(command))}\n`;
+  return `${waiting.join('')}To take them back before that:\n${formatCommand(['cancel', directory], screen)}`;
 }
 
 /** What the service holds of a run without an account here, and the command that takes it back. */
 export function formatWaitingRun({ run, directory, said }: WaitingRun, screen: Screen): string {
-  const command = showCommand(screen, 'cancel', showPath(screen, directory));
   const so = formatParagraph(`Of run ${run} ${said}. To take them back before that:`, screen);
-  return `${so}  ${paint(screen, 'bold', escapeText(command))}\n`;
+  return `${so}${formatCommand(['cancel', directory], screen)}`;
 }
 
 function describeSandbox({ directory, balance, steps }: Summary, screen: Screen): string {
@@ -217,7 +216,7 @@ export function formatOpenDoubt(
     'Still in doubt (perhaps sent; Volley never sends them again on its own):',
     ...listed.map(
       ({ run, directory, inDoubt }) =>
-        `  ${inDoubt === null ? 'an unknown number of rows (it cannot be read)' : countOf(inDoubt, 'row')} of run ${run}: ${showCommand(screen, 'status', showPath(screen, directory))}`,
+        `  ${inDoubt === null ? 'an unknown number of rows (it cannot be read)' : countOf(inDoubt, 'row')} of run ${run}: ${showCommandOn(screen, 'status', directory)}`,
     ),
     more > 0 && `  and ${countOf(more, 'more run')}`,
   );

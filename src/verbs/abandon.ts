@@ -2,7 +2,7 @@ import type { Context } from '../command/context.js';
 import { namePerson } from '../command/env.js';
 import { readAddress } from '../command/open-service.js';
 import { openRunDirectory } from '../command/run-directory.js';
-import { formatNextStep, type Screen, showCommand, showPath } from '../command/screen.js';
+import { formatNextStep, type Screen } from '../command/screen.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { countOf, format } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
@@ -106,7 +106,7 @@ function formatAbandoned(
   if (waiting !== undefined) lines.push(formatWaitingRun(waiting, screen));
   if (!isHolder) lines.push('It had taken nothing: the next volley plan or volley run plans its files anew.\n');
   else if (unprocessed > 0) {
-    const command = showCommand(screen, 'retry', showPath(screen, directory), '--only', 'unprocessed');
+    const command = ['retry', directory, '--only', 'unprocessed'];
     const what = 'to send what it did not send; with --job and its file, under a corrected job';
     lines.push(formatNextStep(sentAgain === undefined ? { what, command } : nextOfSentAgain(sentAgain), screen));
   }

@@ -49,7 +49,7 @@ export const approve = defineVerb({
     const next = await readNextOfPlan(context, { directory, plan, testedRun: undefined });
     return {
       json: { job: plan.job.name, plan: plan.id, directory, state: isReady ? 'approved' : 'waiting', approvals },
-      text: `${formatApprovals(plan, approvals, screen)}${next === undefined ? '' : formatNextStep(next, screen)}`,
+      text: `${formatApprovals(plan, approvals, screen)}${formatNextStep(next, screen)}`,
       reason: `${approvals.count} of ${approvals.required} approvals`,
     };
   },

@@ -4,7 +4,7 @@ import { namePerson } from '../command/env.js';
 import { describeFailure } from '../command/failure.js';
 import { openService } from '../command/open-service.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { escapeText, formatNextStep, formatParagraph, type Screen, showCommand, showPath } from '../command/screen.js';
+import { escapeText, formatNextStep, formatParagraph, type Screen, showCommandOn } from '../command/screen.js';
 import { drainOnSignal } from '../command/signals.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { closing } from '../domain/closing.js';
@@ -58,14 +58,14 @@ export const cancel = defineVerb({
     const counts = { ...ended.counts, ...countLeft(summary, waiting) };
     const { batches, cancelled, kept, inDoubt } = counts;
     context.name({ cancelled, kept, inDoubt });
-    const rest = { what: ASKS_FOR_REST, command: showCommand(screen, 'cancel', showPath(screen, directory)) };
+    const rest = { what: ASKS_FOR_REST, command: ['cancel', directory] };
     const isEarly = failure !== undefined && kept > 0;
-    const after = cancelled === 0 ? undefined : nextOfTakenBack(directory, { job: jobFile, sentAgain }, screen);
+    const after = cancelled === 0 ? undefined : nextOfTakenBack(directory, { job: jobFile, sentAgain });
     const next = isEarly ? rest : after;
     // Who takes back a campaign means them, too.
     const also = others.map((each) => formatWaitingRun(each, screen)).join('');
     const toSend = countToSend(summary);
-    const said = `${formatToSend(toSend, directory, screen)}${also}${next === undefined ? '' : formatNextStep(next, screen)}`;
+    const said = `${formatToSend(toSend, directory, screen)}${also}${formatNextStep(next, screen)}`;
     const text = formatCancelled(plan.id, counts, summary.takenBackAt, said);
     const elsewhere = others.map(({ said: _said, ...each }) => each);
     const figures = { ...counts, balance: summary.balance, toSend, others: elsewhere };
@@ -95,7 +95,7 @@ function countToSend({ state, stop, balance, steps }: Summary): number {
 function formatToSend(rows: number, directory: string, screen: Screen): string {
   if (rows === 0) return '';
   const so = `The run is not at its end: ${countOf(rows, 'row')} of it ${rows === 1 ? 'is' : 'are'} sent once it is resumed. To let it go before that:`;
-  return `${formatParagraph(so, screen)}  ${escapeText(showCommand(screen, 'abandon', showPath(screen, directory)))}\n`;
+  return `${formatParagraph(so, screen)}  ${escapeText(showCommandOn(screen, 'abandon', directory))}\n`;
 }
 
 /** Messages of the steps that are accepted still (sent, refused by the service, or not asked for), or in doubt, as the run stands then. */

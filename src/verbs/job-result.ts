@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { Context, Result } from '../command/context.js';
 import { describeFailure, describeRunEnd } from '../command/failure.js';
 import type { OpenedRun } from '../command/run-directory.js';
-import { type NextStep, type Screen, sayNextStep, showCommand, showPath } from '../command/screen.js';
+import { type NextStep, sayNextStep } from '../command/screen.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { listSaid } from '../domain/count-of.js';
 import type { Job } from '../job/job.js';
@@ -64,8 +64,8 @@ export function describeDone(
     last === undefined ? 'nothing new' : say(last),
     explainDoubt(others),
   );
-  const next = worst === undefined ? nextOfDoubt(others, screen) : nextStep(worst, viewOf(job, named), screen);
-  const hint = exitCode === EXIT.ok || next === undefined ? undefined : sayNextStep(next);
+  const next = worst === undefined ? nextOfDoubt(others) : nextStep(worst, viewOf(job, named), screen);
+  const hint = exitCode === EXIT.ok || next === undefined ? undefined : sayNextStep(next, screen);
   const end = { exitCode, reason: reasons.join('; '), hint };
   const doubts = formatOpenDoubt(openDoubt, own, screen);
   if (last === undefined) {
@@ -109,13 +109,8 @@ function viewOf({ service, guards }: Job, { path: job, ...named }: Named): NextS
 }
 
 /** Where earlier runs alone have rows in doubt. */
-function nextOfDoubt([first]: OpenDoubt['runs'], screen: Screen): NextStep | undefined {
-  return (
-    first && {
-      what: 'see what settles them',
-      command: showCommand(screen, 'status', showPath(screen, first.directory)),
-    }
-  );
+function nextOfDoubt([first]: OpenDoubt['runs']): NextStep | undefined {
+  return first && { what: 'see what settles them', command: ['status', first.directory] };
 }
 
 /**
@@ -123,7 +118,7 @@ function nextOfDoubt([first]: OpenDoubt['runs'], screen: Screen): NextStep | und
  * where there is none: a test of a job file, or of a plan that began, was let go, or cannot be read any more.
  */
 export async function readNextOfPlan(
-  { env: { files }, screen }: Pick<Context, 'env' | 'screen'>,
+  { env: { files } }: Pick<Context, 'env'>,
   { directory, plan, testedRun }: Pick<OpenedRun, 'directory' | 'plan' | 'testedRun'>,
 ): Promise<NextStep | undefined> {
   const isTest = plan.testOf !== undefined;
@@ -137,6 +132,6 @@ export async function readNextOfPlan(
   if (fault !== undefined)
     return { what: `fix the input, or change the job if this is right, and plan it again: ${fault.message}` };
   const lacks = await findLacking(files, { directory: of, plan: waiting }, registry);
-  const waits = { path: showPath(screen, of), lacks, planSha256: await digestPlanOf(files, of) };
-  return nextOfPlan(waiting, waits, { screen, ...(isTest ? { what: 'the plan', send: 'send the plan' } : {}) });
+  const waits = { directory: of, lacks, planSha256: await digestPlanOf(files, of) };
+  return nextOfPlan(waiting, waits, isTest ? { what: 'the plan', send: 'send the plan' } : {});
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Context, Result } from '../command/context.js';
 import { namePerson } from '../command/env.js';
-import { escapeText, formatParagraph, type Screen, showCommand, showPath } from '../command/screen.js';
+import { escapeText, formatParagraph, type Screen, showCommandOn, showPath } from '../command/screen.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { closing } from '../domain/closing.js';
 import { countOf } from '../domain/count-of.js';
@@ -85,7 +85,7 @@ function formatWaiting(messages: readonly MessageToPerson[], screen: Screen): st
     .flatMap(({ run, directory, scheduled }) => {
       if (scheduled === null) return [];
       const until = `The service holds a message of run ${run} to it, and sends it on ${formatTime(scheduled)}`;
-      const command = showCommand(screen, 'cancel', showPath(screen, directory));
+      const command = showCommandOn(screen, 'cancel', directory);
       return [
         `${formatParagraph(`${until}, unless the whole run is taken back before:`, screen)}  ${escapeText(command)}\n`,
       ];

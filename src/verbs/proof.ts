@@ -66,6 +66,6 @@ function formatProof(
   const about =
     'Note the head where the one who keeps these files cannot change it: it vouches for all of them. The salt lets one look up numbers, and try ' +
     'them: give it only to those who may know who was written to.';
-  const command = ['node', path(paths.verifier), path(paths.proof), '--head', head].join(' ');
-  return `${lines.join('\n')}\n\n${formatParagraph(about, screen)}${formatNextStep({ what: 'check it, without Volley', command }, screen)}`;
+  const next = { what: 'check it, without Volley', command: [paths.verifier, paths.proof, '--head', head] };
+  return `${lines.join('\n')}\n\n${formatParagraph(about, screen)}${formatNextStep(next, { ...screen, command: 'node' })}`;
 }

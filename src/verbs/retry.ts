@@ -2,7 +2,7 @@ import { namePerson } from '../command/env.js';
 import { createPlanDeps } from '../command/plan-input.js';
 import { createProgressView } from '../command/progress.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { escapeText, type Screen, showCommand, showPath } from '../command/screen.js';
+import { escapeText, type Screen, showCommandOn } from '../command/screen.js';
 import { endOnSignal } from '../command/signals.js';
 import { withRun } from '../command/with-job.js';
 import { countOf, format, listSaid } from '../domain/count-of.js';
@@ -76,7 +76,7 @@ export const retry = defineVerb({
     const end = await endOnSignal(context, work).finally(() => view.close());
     const { left, codes } = end;
     const asked = { retryOf: plan.id, only: choice.only, codes: choice.codes, left };
-    const status = showCommand(screen, 'status', showPath(screen, directory));
+    const status = showCommandOn(screen, 'status', directory);
     const made = end.made === undefined ? end.anew : [end.made];
     const [first, ...others] = made;
     if (first === undefined) {
@@ -128,7 +128,7 @@ function formatNothing(run: string, { only, codes }: Choice, { codes: found, lef
 /** Who names the job may mean the rows of another run. */
 function sayNewest(job: string | undefined, screen: Screen): string {
   if (job === undefined) return '';
-  const runs = showCommand(screen, 'runs', showPath(screen, job));
+  const runs = showCommandOn(screen, 'runs', job);
   return `${escapeText(`That is the newest run of the job. The others, whose rows are retried by the directory of their run: ${runs}`)}\n`;
 }
 

@@ -1,4 +1,3 @@
-import { closing } from '../domain/closing.js';
 import { startSandbox } from '../sandbox/sandbox.js';
 import { defineVerb, host, port, text, yes } from './verb.js';
 
@@ -15,14 +14,17 @@ export const sandbox = defineVerb({
   isLook: true,
   run: async ({ port, host, data, deliverOutside: deliversOutside }, { terminal }) => {
     const dataDirectory = data === undefined ? {} : { dataDirectory: data };
-    await using served = closing(await startSandbox({ port, host, deliversOutside, ...dataDirectory }));
-    const { origin, credentials } = served;
-    const ended = new Promise<void>((resolve) => {
-      terminal.onSignal(() => resolve());
-    });
-    const ready = { state: 'listening', exitCode: null, error: null, origin, credentials, deliversOutside };
-    await terminal.writeStdout(`${JSON.stringify(ready)}\n`);
-    await ended;
+    const { origin, credentials, close } = await startSandbox({ port, host, deliversOutside, ...dataDirectory });
+    try {
+      const ended = new Promise<void>((resolve) => {
+        terminal.onSignal(() => resolve());
+      });
+      const ready = { state: 'listening', exitCode: null, error: null, origin, credentials, deliversOutside };
+      await terminal.writeStdout(`${JSON.stringify(ready)}\n`);
+      await ended;
+    } finally {
+      await close();
+    }
     return { text: '' };
   },
 });

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { type Env, namePerson } from '../command/env.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { escapeText, formatNextStep, type Screen, showCommand, showPath } from '../command/screen.js';
+import { escapeText, formatNextStep, type Screen, showCommandOn, showPath } from '../command/screen.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { addCounts, countOf, format, listSaid } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
@@ -95,7 +95,7 @@ export const settle = defineVerb({
     const settled = `settled ${countOf(accepted + rejected + notSent, 'row')}`;
     return {
       json: { ...object, openDoubt },
-      text: `${formatSettled(object, summary.steps, { screen, nowMs: env.clock.now() })}${next === undefined ? '' : formatNextStep(next, screen)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
+      text: `${formatSettled(object, summary, { screen, nowMs: env.clock.now() })}${formatNextStep(next, screen)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
       exitCode: inDoubt > 0 ? EXIT.inDoubt : EXIT.ok,
       reason: listSaid(settled, inDoubt > 0 && `${countOf(inDoubt, 'row')} in doubt`, explainDoubt(others)).join('; '),
     };
@@ -138,40 +138,30 @@ function reportReceived(error: unknown, { accepted, rejected }: SettledCounts): 
 }
 
 function formatSettled(
-  end: Pick<ExportEnd, 'settled'> &
-    Pick<Summary, 'job' | 'plan' | 'directory'> & {
-      inDoubt: number;
-      left: readonly { reason: string; rows: number }[];
-    },
-  steps: Summary['steps'],
+  end: Pick<ExportEnd, 'settled'> & { inDoubt: number; left: readonly { reason: string; rows: number }[] },
+  { job, plan, directory, steps }: Summary,
   { screen, nowMs }: { readonly screen: Screen; readonly nowMs: number },
 ): string {
   const { accepted, rejected, notSent } = end.settled;
   const settled = `${format(accepted)} accepted, ${format(rejected)} rejected, ${format(notSent)} not sent`;
-  const run = showPath(screen, end.directory);
+  const isToDecide = end.left.length > 0 && end.left.every(({ reason }) => reason !== UNDER_WAY);
   const lines = [
-    `Run ${end.plan} of job ${end.job}: settled ${settled}; ${format(end.inDoubt)} in doubt.`,
+    `Run ${plan} of job ${job}: settled ${settled}; ${format(end.inDoubt)} in doubt.`,
     ...end.left.map(({ reason, rows }) => `  ${format(rows)} in doubt: ${reason}`),
-    ...(end.left.length === 0 || end.left.some(({ reason }) => reason === UNDER_WAY)
-      ? []
-      : listDecisions(steps, { run, screen, nowMs })),
-    `The outputs were written again: ${run}`,
+    ...(isToDecide ? listDecisions(steps, nowMs, (flags) => showCommandOn(screen, 'settle', directory, ...flags)) : []),
+    `The outputs were written again: ${showPath(screen, directory)}`,
   ];
   return `${lines.map(escapeText).join('\n')}\n`;
 }
 
 /** Steps are decided on one by one: a contact can be sent again, a code should not be. Each once `settle --assume` takes it. */
-function listDecisions(
-  steps: Summary['steps'],
-  { run, screen, nowMs }: { readonly run: string; readonly screen: Screen; readonly nowMs: number },
-): string[] {
+function listDecisions(steps: Summary['steps'], nowMs: number, show: (flags: readonly string[]) => string): string[] {
   const doubted = steps.filter(({ balance }) => balance.inDoubt > 0);
-  return doubted.map(({ number, kind, balance: { inDoubt }, scheduled }) => {
-    const [of, flags] = doubted.length === 1 ? ['', []] : [` of step ${number} (${kind})`, ['--step', String(number)]];
-    const decision = ['--assume', usualDecision(kind).assume, ...flags, '--confirm', String(inDoubt)];
-    const command = showCommand(screen, 'settle', run, ...decision);
+  return doubted.map((step) => {
+    const { of, flags } = usualDecision(step, doubted.length === 1);
+    const { scheduled, balance } = step;
     const isWaiting = scheduled !== undefined && millisecondsOf(scheduled) > nowMs;
     const when = isWaiting ? ` once ${formatTime(scheduled)} has passed` : '';
-    return `Decide yourself${when}, for the ${format(inDoubt)} in doubt${of} (sent or not-sent): ${command}`;
+    return `Decide yourself${when}, for the ${format(balance.inDoubt)} in doubt${of} (sent or not-sent): ${show(flags)}`;
   });
 }

@@ -1,14 +1,7 @@
 import { dirname, join } from 'node:path';
 import { lockDepsOf } from '../command/env.js';
 import { openNamedRun } from '../command/run-directory.js';
-import {
-  formatHeadline,
-  formatNextStep,
-  type NextStep,
-  type Screen,
-  showCommand,
-  showPath,
-} from '../command/screen.js';
+import { formatHeadline, formatNextStep, type NextStep, type Screen } from '../command/screen.js';
 import { countOf, sumOf } from '../domain/count-of.js';
 import { isRowStep } from '../job/job.js';
 import { readRunState } from '../journal/reader.js';
@@ -69,15 +62,13 @@ export const status = defineVerb({
     const isAtRest = owner === undefined && (state.firstOpen === undefined || state.lastClose !== undefined);
     // A plan that was let go before it began may have an account, too.
     const isAccounted = isAtRest && (abandoned === undefined || summary?.stop?.reason === 'abandoned');
-    const next =
-      summary !== undefined && isAccounted
-        ? nextStep(summary, view, screen)
-        : abandoned === undefined && nextOf(found, planned, screen);
+    const withoutAccount = abandoned === undefined ? nextOf(found, planned) : undefined;
+    const next = summary !== undefined && isAccounted ? nextStep(summary, view, screen) : withoutAccount;
     return {
       json: found,
       text:
         `${head}\n\n${formatSteps(steps, state, screen, owner !== undefined)}\n\n${formatWithWorkers(steps)}${formatApprovals(plan, approvals, screen)}` +
-        (next ? formatNextStep(next, screen) : '') +
+        formatNextStep(next, screen) +
         formatOpenDoubt(openDoubt, [plan.id], screen),
       reason: found.state,
     };
@@ -104,15 +95,8 @@ function formatWithWorkers(steps: readonly StepStatus[]): string {
 }
 
 /** What to do with a run that has no account yet; undefined while a process works on it. */
-function nextOf(
-  { state, runner, directory, steps }: Found,
-  planned: NextStep | undefined,
-  screen: Screen,
-): NextStep | undefined {
-  const say = (what: string, verb: string, ...flags: string[]) => ({
-    what,
-    command: showCommand(screen, verb, showPath(screen, directory), ...flags),
-  });
+function nextOf({ state, runner, directory, steps }: Found, planned: NextStep | undefined): NextStep | undefined {
+  const say = (what: string, verb: string) => ({ what, command: [verb, directory] });
   if (runner !== null) return undefined;
   if (state === 'finished') return say('write its outputs: they are not there, and nothing is left to send', 'apply');
   if (state !== 'planned') return say('resume it, or run the command that began it again', 'apply');
