@@ -1,6 +1,6 @@
 import { quoteWord, UserError } from '../domain/errors.js';
 import type { Guards, Job } from '../job/job.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import type { Plan, PlanAt } from '../plan/format/plan-file.js';
 import { type PastRun, readHistory } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import { readRunRows } from '../report/run-rows.js';
@@ -38,7 +38,7 @@ export function assertNamed(plan: Plan, directory: string, { confirm }: GivenAns
  */
 export async function confirmSending(
   context: Context,
-  { directory, plan, settings }: { directory: string; plan: Plan; settings: Job },
+  { directory, plan, settings }: PlanAt & { settings: Job },
   answer: GivenAnswer,
 ): Promise<void> {
   const { terminal, env, screen } = context;
@@ -96,9 +96,7 @@ function readAnswer({ terminal, stop }: Context): Promise<string | undefined> {
 export async function assertMaySend(
   { env }: Context,
   registry: Registry,
-  to: {
-    directory: string;
-    plan: Plan;
+  to: PlanAt & {
     guards: Guards;
     pass?: StagePass | undefined;
     ignoreChangedInputs?: boolean;

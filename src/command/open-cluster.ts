@@ -4,7 +4,6 @@ import { createSharedLane, ServerClock } from '../cluster/shared-lane.js';
 import { type LaneStore, type Store, StoreLost } from '../cluster/store.js';
 import { accountOf, type Job, type JobService } from '../job/job.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import type { Clock } from '../ports/clock.js';
 import type { RunDeps } from '../run/run-deps.js';
 import type { Context } from './context.js';
 import type { Env } from './env.js';
@@ -30,19 +29,12 @@ export async function openCluster(context: Context, settings: NonNullable<Job['c
   const name = nameOf(owner);
   const id = `${name} ${randomUUID()}`;
   let recoverAtMs = Number.NEGATIVE_INFINITY;
-  const repeat = createPatience({
-    clock,
-    random,
-    giveUpAfterMs: giveUpAfterSeconds * 1000,
+  const giveUpAfterMs = giveUpAfterSeconds * 1000;
+  const repeat = createPatience(context, {
+    giveUpAfterMs,
     signal: AbortSignal.any([stop.nothingMore, closed.signal]),
-    onLost: (why, isNew, awayMs) => {
-      if (awayMs >= CUT_OFF_MS) recoverAtMs = clock.monotonicMs() + BACK_FOR_MS;
-      if (isNew) log.warn(`${why}; nothing is sent until it answers`, { event: 'database-lost' });
-      emit({ type: 'database', seconds: undefined });
-    },
-    onBack: () => {
-      log.info('the database answers again', { event: 'database-back' });
-      emit({ type: 'database', seconds: 0 });
+    onCutOff: () => {
+      recoverAtMs = clock.monotonicMs() + BACK_FOR_MS;
     },
   });
   const readUrl = () => readAddress(settings.database, context);
@@ -71,14 +63,8 @@ export async function openCluster(context: Context, settings: NonNullable<Job['c
       // By the lane's own signal: a step that runs once more while the run stops waits for a database that comes back.
       const turns: LaneStore = { book: (...asked) => repeat(() => direct.book(...asked), signal) };
       const lane = createSharedLane({
-        store: turns,
+        ...{ store: turns, server, limits, clock, random, signal, giveUpAfterMs },
         name: `${area} ${accountOf(service, area)}`,
-        server,
-        limits,
-        clock,
-        random,
-        signal,
-        giveUpAfterMs: giveUpAfterSeconds * 1000,
         onReach: (said) => log.warn(`${area}: ${said}`, { event: 'limit-reach' }),
       });
       emit({ type: 'lane', options, lane });
@@ -140,18 +126,6 @@ export async function showStandby(context: Context, { name, cluster }: Job, sign
   await store?.close();
 }
 
-interface PatientOptions {
-  readonly clock: Clock;
-  /** In [0, 1). */
-  readonly random: () => number;
-  readonly giveUpAfterMs: number;
-  /** Ends the waiting of calls that have no signal of their own. */
-  readonly signal: AbortSignal;
-  /** Called for each call that is lost. `isNew`: none was for this reason since a call was answered; `awayMs`: since the first one began. */
-  readonly onLost: (why: string, isNew: boolean, awayMs: number) => void;
-  readonly onBack: () => void;
-}
-
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
 
@@ -159,10 +133,13 @@ const MAX_PAUSE_MS = 2_000;
 export type Repeat = <T>(call: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 /**
- * Throws the last `StoreLost` after `giveUpAfterMs`, or when `signal` aborts. Nothing is sent while a call waits, since both intent and
- * turn come from the store.
+ * Throws the last `StoreLost` after `giveUpAfterMs`, or when `signal` aborts, which a call without one of its own waits for. Nothing is sent while a
+ * call waits, since both intent and turn come from the store. `onCutOff`: for each call that is lost once none was answered for a while.
  */
-function createPatience({ clock, random, giveUpAfterMs, signal, onLost, onBack }: PatientOptions): Repeat {
+function createPatience(
+  { env: { clock, random }, log, emit }: Context,
+  { giveUpAfterMs, signal, onCutOff }: { giveUpAfterMs: number; signal: AbortSignal; onCutOff: () => void },
+): Repeat {
   /** The first call of those that are lost in a row: a process may have been stopped between the two, and has tried only since the second. */
   let lost: { readonly beganMs: number; readonly failedMs: number } | undefined;
   const said = new Set<string>();
@@ -175,8 +152,12 @@ function createPatience({ clock, random, giveUpAfterMs, signal, onLost, onBack }
     if (until.aborted) throw error;
     const nowMs = clock.monotonicMs();
     lost ??= { beganMs: startMs, failedMs: nowMs };
-    onLost(error.message, !said.has(error.message), nowMs - lost.beganMs);
+    if (nowMs - lost.beganMs >= CUT_OFF_MS) onCutOff();
+    if (!said.has(error.message)) {
+      log.warn(`${error.message}; nothing is sent until it answers`, { event: 'database-lost' });
+    }
     said.add(error.message);
+    emit({ type: 'database', seconds: undefined });
     if (nowMs - lost.failedMs > giveUpAfterMs) throw error;
     await clock.sleep(pauseMs * (0.5 + random() / 2), until);
   };
@@ -185,7 +166,10 @@ function createPatience({ clock, random, giveUpAfterMs, signal, onLost, onBack }
       const startMs = clock.monotonicMs();
       try {
         const result = await call();
-        if (lost !== undefined) onBack();
+        if (lost !== undefined) {
+          log.info('the database answers again', { event: 'database-back' });
+          emit({ type: 'database', seconds: 0 });
+        }
         lost = undefined;
         said.clear();
         return result;

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { loadJob } from '../job/load.js';
 import { DEFAULT_OUTPUT } from '../job/schema/written-job.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE, RUN_FILE, readPlan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, PLAN_FILE, type PlanAt, RECEIPTS_FILE, RUN_FILE, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { assertOwnName, assertOwnPlace, readRunFile } from '../plan/format/run-record.js';
 import { assertJournalKept } from '../registry/find-faults.js';
@@ -14,9 +14,7 @@ import type { Files } from '../storage/files.js';
 import type { Context } from './context.js';
 import { jobDirectoryOf } from './with-job.js';
 
-export interface OpenedRun {
-  readonly directory: string;
-  readonly plan: Plan;
+export interface OpenedRun extends PlanAt {
   /** The directory of the plan that was tested, where this run is a test. */
   readonly testedRun: string | undefined;
   /** The file of its job, where that was what the argument named, and its rows can be sent under it. */

@@ -21,13 +21,12 @@ import type { OpenDoubt, Summary } from '../report/summary.js';
 import { checkNames } from '../report/write-from-growing.js';
 import { readSummary } from '../report/write-report.js';
 import { describeWaiting, listWaiting, takeOverPrepared } from '../retry/claiming-plan.js';
-import type { StepSender } from '../run/apply-plan.js';
+import type { ApplyPlanOptions, StepSender } from '../run/apply-plan.js';
 import { moveInputs } from '../run/move-inputs.js';
 import type { AskedNumber } from '../run/run-deps.js';
 import { assertDue, waitUntilDue } from '../run/run-times.js';
 import type { StagePass } from '../run/send/sending-stages.js';
 import { removeLeftovers } from '../storage/files.js';
-import type { Lock } from '../storage/lock.js';
 import { assertMaySend, assertNamed, confirmSending, type GivenAnswer } from './confirm-sending.js';
 import type { Context } from './context.js';
 import { placeInRun } from './disk-error.js';
@@ -147,15 +146,9 @@ async function withAccess<T>(
 }
 
 /** What is sent: a plan, by the settings of its job or by those that have changed since. */
-interface Sent {
-  readonly directory: string;
-  readonly plan: Plan;
-  readonly lock: Lock;
+interface Sent extends Pick<ApplyPlanOptions, 'directory' | 'plan' | 'lock' | 'pass' | 'othersSentMsAgo'> {
   readonly registry: Registry;
   readonly settings: Job;
-  /** A person lets the stage pass that waits. */
-  readonly pass?: StagePass | undefined;
-  readonly othersSentMsAgo: number | undefined;
 }
 
 /**

@@ -3,7 +3,7 @@ import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import type { RowStatusView } from '../journal/row-status-view.js';
 import { notePeople } from '../people/people-memory.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import type { PlanAt } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
 import { lockJob } from '../registry/memory-file.js';
 import { openRegistry, readRegistry } from '../registry/open-registry.js';
@@ -119,9 +119,7 @@ export function sandboxLedgerOf(jobDirectory: string): string {
 }
 
 /** A run that has begun, or a plan, as one process at a time holds it. */
-export interface HeldRun extends Omit<HeldJob, 'directory'> {
-  readonly directory: string;
-  readonly plan: Plan;
+export interface HeldRun extends Omit<HeldJob, 'directory'>, PlanAt {
   /** Writes its outputs again, and has the memory know its end. */
   report(): Promise<Summary>;
 }
@@ -129,7 +127,7 @@ export interface HeldRun extends Omit<HeldJob, 'directory'> {
 /** Does a task behind the lock of a run's job, once its memory was found as it was left, and the plan of the run whole. */
 export function withRun<T>(
   context: Context,
-  { directory, plan }: Pick<HeldRun, 'directory' | 'plan'>,
+  { directory, plan }: PlanAt,
   task: (run: HeldRun) => Promise<T>,
 ): Promise<T> {
   return withJob(context, dirname(directory), async ({ lock, registry }) => {
@@ -147,11 +145,7 @@ export function withRun<T>(
 }
 
 /** Writes the outputs of a run, and who had what from it. */
-export function writeOutputs(
-  { env: { files, clock } }: Context,
-  outputs: Files,
-  run: Pick<HeldRun, 'directory' | 'plan'>,
-): Promise<Summary> {
+export function writeOutputs({ env: { files, clock } }: Context, outputs: Files, run: PlanAt): Promise<Summary> {
   const onRows = (rows: RowStatusView) => notePeople(files, run, { rows, nowMs: clock.now() });
   return writeRunReport(outputs, run.directory, run.plan, { onRows });
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { assertSafeEnvironment } from '../command/open-service.js';
 import { type Area, byArea } from '../domain/areas.js';
 import { UserError } from '../domain/errors.js';
-import { omitUndefined } from '../domain/is-object.js';
+import { omitUndefined, remember } from '../domain/is-object.js';
 import type { Region } from '../domain/service-facts.js';
 import type { JobService, Timeouts } from '../job/job.js';
 import { defaultLimitsOfArea, type Limits, rowLimits, smsLimits } from '../job/limits.js';
@@ -43,12 +43,8 @@ export function createService(options: ServiceOptions): Service {
   const closing = new AbortController();
   const signal = abandoned === undefined ? closing.signal : AbortSignal.any([closing.signal, abandoned]);
   const lanes = new Map<Area, Lane>();
-  const laneOf = (area: Area): Lane => {
-    const lane =
-      lanes.get(area) ?? createLane({ limits: limits[area], clock: systemClock, random: Math.random, signal });
-    lanes.set(area, lane);
-    return lane;
-  };
+  const ports = { clock: systemClock, random: Math.random, signal };
+  const laneOf = (area: Area) => remember(lanes, area, () => createLane({ limits: limits[area], ...ports }));
   const transport = scrubAnswers(createTransport(settings.timeouts), listSecrets(secrets));
   const call = createLibraryCall({ settings, secrets, transport, laneOf, clock: systemClock, signal: abandoned });
   const close = async () => {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { remember } from '../domain/is-object.js';
 import { ERROR_CODE, type RefusedRequest } from './http-answer.js';
 
 /** An account beside `acme`. Its subaccount defaults to `<account>_hq`, its key to the sandbox's test key. */
@@ -49,10 +50,9 @@ export function createKeyring(accounts: readonly SandboxAccount[]) {
   const idsOfKey = new Map<string, Record<'accountId' | 'subAccountId', string[]>>();
   for (const given of [{ account: TEST_CREDENTIALS.account }, ...accounts]) {
     const { account, accountId = account, apiKey = TEST_CREDENTIALS.apiKey, subAccountIds }: SandboxAccount = given;
-    const ids = idsOfKey.get(apiKey) ?? { accountId: [], subAccountId: [] };
+    const ids = remember(idsOfKey, apiKey, () => ({ accountId: [], subAccountId: [] }));
     ids.accountId.push(account, accountId);
     ids.subAccountId.push(...(subAccountIds ?? [`${account}_hq`]));
-    idsOfKey.set(apiKey, ids);
   }
   return (
     who: Who,
@@ -98,8 +98,7 @@ export function createRateCounter(limit: number) {
   /** Takes a request of that name at `atMs` (monotonic); false, and not counted, when the limit was taken in the second before. */
   return (name: string, atMs: number): boolean => {
     if (limit === NONE) return true;
-    const taken = takenOf.get(name) ?? { times: new Float64Array(limit).fill(-NONE), next: 0 };
-    takenOf.set(name, taken);
+    const taken = remember(takenOf, name, () => ({ times: new Float64Array(limit).fill(-NONE), next: 0 }));
     const oldest = taken.times[taken.next] ?? NONE;
     if (atMs - oldest < 1000) return false;
     taken.times[taken.next] = atMs;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { remember } from '../domain/is-object.js';
 import { type AreaEntry, defineRoute, type SandboxArea, someText } from './area.js';
 import type { ErrorForm } from './http-answer.js';
 
@@ -62,9 +63,7 @@ export function createChatArea(newId: () => string, requestsPerSecond: number): 
       }),
     ],
     apply: (row: ChatRow) => {
-      const messages = messagesOf.get(row.room) ?? [];
-      messagesOf.set(row.room, messages);
-      messages.push(toRoomMessage(row));
+      remember(messagesOf, row.room, () => []).push(toRoomMessage(row));
       lastTimestamp = Math.max(lastTimestamp, row.timestamp);
     },
     // Times continue to increase.

@@ -218,26 +218,20 @@ function expandRows({ shared, columns, rows }: Page, headOf?: (place: number) =>
 }
 
 /** Lines that are only ever appended to, in memory or in a file. Appends must not overlap; reads may. */
-interface LineLog {
-  /** Appends a line, which ends with its line break. */
-  append(line: Buffer): Promise<void>;
-  /** Every whole line that was there when reading began, without its line break. */
-  read(): AsyncIterable<Buffer>;
-  /** Cuts off what stands behind the last line that was read: what a killed process leaves. */
-  cutTorn(): Promise<void>;
-  /** Forgets all lines but the first. */
-  clear(): Promise<void>;
-  close(): Promise<void>;
-}
+type LineLog = ReturnType<typeof createMemoryLog>;
 
-export function createMemoryLog(): LineLog {
+export function createMemoryLog() {
   let lines: Buffer[] = [];
   return {
-    append: async (line) => void lines.push(line),
-    read: async function* () {
+    /** Appends a line, which ends with its line break. */
+    append: async (line: Buffer): Promise<void> => void lines.push(line),
+    /** Every whole line that was there when reading began, without its line break. */
+    async *read(): AsyncGenerator<Buffer> {
       for (const line of [...lines]) yield line.subarray(0, -1);
     },
+    /** Cuts off what stands behind the last line that was read: what a killed process leaves. */
     cutTorn: async () => {},
+    /** Forgets all lines but the first. */
     clear: async () => {
       lines = lines.slice(0, 1);
     },

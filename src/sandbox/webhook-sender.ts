@@ -2,6 +2,7 @@ import { EventEmitter, once, setMaxListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { Agent, request } from 'undici';
+import { remember } from '../domain/is-object.js';
 import { isOnThisMachine } from '../domain/loopback.js';
 import type { Clock } from '../ports/clock.js';
 
@@ -169,10 +170,9 @@ export class WebhookSender {
 
   #wait(delayMs: number, signal: AbortSignal): Promise<void> {
     const due = Math.floor((this.#clock.monotonicMs() + delayMs) / SHARED_MS);
-    const waiting =
-      this.#waits.get(due) ?? this.#clock.sleep(delayMs, signal).finally(() => void this.#waits.delete(due));
-    this.#waits.set(due, waiting);
-    return waiting;
+    return remember(this.#waits, due, () =>
+      this.#clock.sleep(delayMs, signal).finally(() => void this.#waits.delete(due)),
+    );
   }
 
   /** Whether it was answered 2xx. */

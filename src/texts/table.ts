@@ -1,8 +1,8 @@
 import { escapeText, paint, type Screen, type Style } from '../command/screen.js';
 import { format, sumOf } from '../domain/count-of.js';
-import type { Balance } from '../domain/row.js';
 import { cutText, widthOf, wrapText } from '../domain/text.js';
 import { LISTED_OUTPUTS, OUTPUTS, type Output } from '../report/outputs.js';
+import type { StepSummary } from '../report/summary.js';
 
 /** A column of figures; a narrow screen omits those that are all empty. */
 export interface Column {
@@ -99,12 +99,7 @@ export function formatCount(count: number | undefined): string {
  * `isRunning`: some that have no end are under way now.
  */
 export function formatBalances(
-  steps: readonly {
-    readonly number: number;
-    readonly kind: string;
-    readonly balance: Balance;
-    readonly said?: string | undefined;
-  }[],
+  steps: readonly (Pick<StepSummary, 'number' | 'kind' | 'balance'> & { readonly said?: string | undefined })[],
   screen: Screen,
   isRunning = false,
 ): string {

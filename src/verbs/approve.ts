@@ -7,7 +7,7 @@ import { formatNextStep } from '../command/screen.js';
 import { withRun } from '../command/with-job.js';
 import { quoteWord, UserError } from '../domain/errors.js';
 import { foldPerson } from '../job/schema/approvers.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import type { Plan, PlanAt } from '../plan/format/plan-file.js';
 import { type Approvals, findApprover, readApprovals, signApproval } from '../registry/approvals.js';
 import { assertNotAbandoned } from '../registry/registry-state.js';
 import { readRunRows } from '../report/run-rows.js';
@@ -56,11 +56,7 @@ export const approve = defineVerb({
 });
 
 /** Refuses a plan that needs no approval, and a run that has nothing left to send. */
-async function assertWaits(
-  run: { directory: string; plan: Plan },
-  { required }: Approvals,
-  { env: { files } }: Context,
-): Promise<void> {
+async function assertWaits(run: PlanAt, { required }: Approvals, { env: { files } }: Context): Promise<void> {
   const refuse = (so: string, hint: string) =>
     new UserError('bad-plan', `Cannot approve plan ${run.plan.id}: ${so}`, { hint });
   if (required === 0)

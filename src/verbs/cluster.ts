@@ -12,13 +12,11 @@ import { argument, databaseFlags, defineBelow, type Group, json, text } from './
 const flags = { ...databaseFlags, json } as const;
 
 async function withDatabase(
-  {
-    databaseEnv: env = 'VOLLEY_DATABASE_URL',
-    databaseFile: file,
-  }: Partial<Record<'databaseEnv' | 'databaseFile', string | undefined>>,
+  where: { readonly databaseEnv: string | undefined; readonly databaseFile: string | undefined },
   context: Context,
   task: (database: Database) => Promise<{ json: object; text: string }>,
 ): Promise<Result> {
+  const { databaseEnv: env = 'VOLLEY_DATABASE_URL', databaseFile: file } = where;
   const url = await readAddress(file === undefined ? { env } : { file }, context);
   await using database = closing(openDatabase(await parseDatabaseUrl(url)));
   return await task(database);
@@ -127,17 +125,8 @@ function describeState({ step, isOpen, noLeaderSince, stop, hasLost }: Run): str
   return isOpen ? `step ${step} is sent` : 'no step is open, its leader prepares or ends one';
 }
 
-function describeRun({
-  leader,
-  noLeaderSince,
-  standbys,
-  open,
-  claimed,
-  underWay,
-  rows,
-  bodies,
-  oldestOpenSeconds,
-}: Run): [string, string][] {
+function describeRun(run: Run): [string, string][] {
+  const { leader, noLeaderSince, standbys, open, claimed, underWay, rows, bodies, oldestOpenSeconds } = run;
   const oldest = oldestOpenSeconds === null ? '' : `, the oldest for ${Math.round(oldestOpenSeconds)} s`;
   return [
     [noLeaderSince === null ? 'leads' : 'led', leader],

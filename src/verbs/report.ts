@@ -5,7 +5,7 @@ import { describeRunEnd } from '../command/failure.js';
 import { openNamedRun } from '../command/run-directory.js';
 import { escapeText, formatHeadline, formatParagraph, showPath } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import type { PlanAt } from '../plan/format/plan-file.js';
 import { readRegistry } from '../registry/open-registry.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import { reportCampaign } from '../registry/report-campaign.js';
@@ -55,7 +55,7 @@ export const report = defineVerb({
   },
 });
 
-async function describeCampaign(context: Context, of: { directory: string; plan: Plan }): Promise<Result> {
+async function describeCampaign(context: Context, of: PlanAt): Promise<Result> {
   const { env, screen } = context;
   const { summary, runs, missing, page } = await reportCampaign(env.files, of);
   const { job, state, balance, deliveries, cost, billed } = summary;

@@ -10,7 +10,7 @@ import { quoteWord, UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { MAX_TEST_NUMBERS } from '../job/schema/written-job.js';
 import { splitNumbers } from '../normalize/number/number.js';
-import { digestPlanOf, type Plan } from '../plan/format/plan-file.js';
+import { digestPlanOf, type PlanAt } from '../plan/format/plan-file.js';
 import {
   assertNotSuppressed,
   jobOfTest,
@@ -99,7 +99,7 @@ async function planTest(
   { job, run, numbers, chosen }: Shown & { readonly numbers: readonly string[]; readonly chosen: ChosenRows },
   { directory: jobDirectory, registry, lock }: SendingJob,
   context: Context,
-): Promise<{ directory: string; plan: Plan }> {
+): Promise<PlanAt> {
   const { env, log } = context;
   const { files, clock } = env;
   const deps = await createPlanDeps(context);

@@ -82,17 +82,13 @@ export type GatewayEntry = AreaEntry<'gateway', GatewayRow>;
 
 export type GatewayRow =
   | ({ readonly kind: 'webhook'; readonly webhookId: string } & z.output<typeof webhookSchema>)
-  | ChannelRow
+  | ({
+      readonly kind: 'channel';
+      readonly channelId: string;
+      readonly queueId: string;
+      readonly webhookId: string;
+    } & Pick<z.output<typeof channelSchema>, 'name' | 'description'>)
   | ConversationRow;
-
-interface ChannelRow {
-  readonly kind: 'channel';
-  readonly channelId: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly queueId: string;
-  readonly webhookId: string;
-}
 
 /** A conversation that was created or changed. What an agent does has no HTTP request of the service: its `request` is 0. */
 export interface ConversationRow {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { remember } from '../../domain/is-object.js';
 import type { Clock } from '../../ports/clock.js';
 import { absoluteUrl, defineRoute, msisdn, type Route, someText } from '../area.js';
 import type { PostKind, WebhookSender } from '../webhook-sender.js';
@@ -60,9 +61,7 @@ export function sendReceipts(
     const { dlrCallbackUrl: url, scheduled } = message;
     if (url === null) continue;
     const dueMs = scheduled === null ? 0 : Date.parse(scheduled);
-    const due = dueAt.get(dueMs) ?? [];
-    dueAt.set(dueMs, due);
-    due.push({ url, facts: toFacts(message) });
+    remember(dueAt, dueMs, () => []).push({ url, facts: toFacts(message) });
   }
   for (const [dueMs, due] of dueAt) {
     const sendAll = () => {

@@ -1,4 +1,4 @@
-import { isObject } from '../../domain/is-object.js';
+import { isObject, remember } from '../../domain/is-object.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RateLimits } from '../admission.js';
 import { defineRoute, isMsisdn, isTooLongSource, type SandboxArea } from '../area.js';
@@ -125,8 +125,7 @@ export function createSmsArea(clock: Clock, newId: () => string, limits: RateLim
         return;
       }
       const { batchId, subAccountId, scheduled } = entry;
-      const batch = batches.get(batchId) ?? { subAccountId, scheduled: new Map<number, number>() };
-      batches.set(batchId, batch);
+      const batch = remember(batches, batchId, () => ({ subAccountId, scheduled: new Map() }));
       if (scheduled === null) return;
       const time = Date.parse(scheduled);
       batch.scheduled.set(time, (batch.scheduled.get(time) ?? 0) + 1);
