@@ -27,6 +27,12 @@ export function listMost(items: readonly string[], most: number): string {
   return `${items.slice(0, most).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
 }
 
+/** `a, b and c`; undefined for no item. */
+export function listAll(items: readonly (string | number)[]): string | undefined {
+  if (items.length < 2) return items[0]?.toString();
+  return `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
+}
+
 /** Parts of a text, without those that have nothing to say: each may stand behind its condition and `&&`. */
 export function listSaid(...parts: readonly (string | false | undefined)[]): string[] {
   return parts.flatMap((part) => part || []);

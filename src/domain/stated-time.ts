@@ -1,3 +1,5 @@
+import { remember } from './is-object.js';
+
 /** A time as a job has it: an instant, ISO 8601 with its offset, and the zone whose clocks the offset is of. */
 export interface StatedTime {
   readonly at: string;
@@ -113,9 +115,7 @@ const TO_THE_MINUTE = {
 
 /** `2026-11-27 09:00`. Read from English, the one language that each Node has: that of Alpine Linux comes without others. */
 export function readClock(instantMs: number, timeZone: string): string {
-  const known = clocks.get(timeZone);
-  const clock = known ?? new Intl.DateTimeFormat('en-US', { ...TO_THE_MINUTE, timeZone });
-  if (known === undefined) clocks.set(timeZone, clock);
+  const clock = remember(clocks, timeZone, () => new Intl.DateTimeFormat('en-US', { ...TO_THE_MINUTE, timeZone }));
   return clock.format(instantMs).replace(/^(\d+)\/(\d+)\/(\d+),/, '$3-$1-$2');
 }
 

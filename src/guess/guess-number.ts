@@ -51,6 +51,8 @@ export function guessNumber(sample: SampledRows, choice: NumberChoice): NumberSe
   const indexes = chosen === undefined ? [...sample.columns.keys()] : [chosen];
   const read = indexes.map((index) => readColumn(sample, index, { country: choice.country, countries }));
   if (chosen !== undefined && read[0] !== undefined) return { kind: 'found', number: read[0].guess };
+  const isOfNumbers = ({ guess, filled, score }: ReadColumn) =>
+    score > 0 && score >= filled / 2 && !isOtherName(guess.column);
   const ranked = read.filter(isOfNumbers).toSorted((a, b) => b.score - a.score);
   const [best] = ranked;
   if (best === undefined) return { kind: 'none' };
@@ -64,10 +66,6 @@ interface ReadColumn {
   readonly filled: number;
   /** Valid numbers, and where the country is unclear those that may be. */
   readonly score: number;
-}
-
-function isOfNumbers({ guess, filled, score }: ReadColumn): boolean {
-  return score > 0 && score >= filled / 2 && !isOtherName(guess.column);
 }
 
 /** `country`: of numbers without +, as a person said; `countries`: index of the column that says the country row by row. */

@@ -87,7 +87,9 @@ export class OpeningHours {
     const known = this.#clocks.get(zone);
     if (known?.minute === minute) return known.local;
     const format = known?.format ?? createClock(zone);
-    const local = readLocal(format.format(minute * MINUTE_MS));
+    // `Thu 05:30`
+    const shown = format.format(minute * MINUTE_MS);
+    const local = { day: shown.slice(0, 3).toLowerCase(), minute: parseMinutes(shown.slice(-5)) ?? DAY_MINUTES };
     this.#clocks.set(zone, { format, minute, local });
     return local;
   }
@@ -101,11 +103,6 @@ interface LocalMinute {
 function createClock(timeZone: string): Intl.DateTimeFormat {
   const hours = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
   return new Intl.DateTimeFormat('en-US', { timeZone, calendar: 'gregory', weekday: 'short', ...hours });
-}
-
-/** `Thu 05:30` */
-function readLocal(shown: string): LocalMinute {
-  return { day: shown.slice(0, 3).toLowerCase(), minute: parseMinutes(shown.slice(-5)) ?? DAY_MINUTES };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { countOf } from '../domain/count-of.js';
+import { countOf, listAll } from '../domain/count-of.js';
 import type { Problem } from '../domain/errors.js';
 import { restoreCell } from '../domain/formula-cell.js';
 import { remember } from '../domain/is-object.js';
@@ -135,7 +135,7 @@ export function numberRepeated(names: readonly string[]): { names: readonly stri
       numbered[index] = withNumber(name, number);
     }
     const shown = indexes.map((index) => numbered[index]).join(', ');
-    const columns = listPlaces(indexes.map((index) => index + 1));
+    const columns = listAll(indexes.map((index) => index + 1));
     notices.push(`columns ${columns} have the same name and are numbered: ${shown}`);
   }
   return { names: numbered, notices };
@@ -143,8 +143,4 @@ export function numberRepeated(names: readonly string[]): { names: readonly stri
 
 function withNumber(name: string, number: number): string {
   return `${name} (${number})`;
-}
-
-function listPlaces(places: readonly number[]): string {
-  return `${places.slice(0, -1).join(', ')} and ${places.at(-1)}`;
 }

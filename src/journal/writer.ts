@@ -53,7 +53,12 @@ export class JournalWriter {
 
   async #write(group: readonly JournalEntry[]): Promise<void> {
     const { state, note } = this.#start;
-    const bytes = this.#encode(this.#isSnapshotDue() ? [this.#takeSnapshot(), ...group] : group);
+    const entries = [...group];
+    if (state !== undefined && this.#offset >= (this.#nextSnapshotAt ?? Number.POSITIVE_INFINITY)) {
+      this.#nextSnapshotAt = undefined;
+      entries.unshift({ type: 'snapshot', offset: this.#offset, state: state.snapshot() });
+    }
+    const bytes = this.#encode(entries);
     await this.#file.append(bytes);
     await this.#file.sync();
     this.#durable = this.#seq;
@@ -72,15 +77,6 @@ export class JournalWriter {
       return encodeLine({ epoch, seq: this.#seq, durable, entry });
     });
     return Buffer.concat(lines);
-  }
-
-  #isSnapshotDue(): boolean {
-    return this.#start.state !== undefined && this.#offset >= (this.#nextSnapshotAt ?? Number.POSITIVE_INFINITY);
-  }
-
-  #takeSnapshot(): JournalEntry {
-    this.#nextSnapshotAt = undefined;
-    return { type: 'snapshot', offset: this.#offset, state: this.#start.state?.snapshot() };
   }
 }
 

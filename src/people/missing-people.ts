@@ -118,15 +118,11 @@ async function listJobDirectories(
     if ((await files.stat(output))?.isDirectory !== true) continue;
     for (const name of await files.list(output)) {
       const path = join(output, name);
-      if (isName(name) && (await files.stat(path))?.isDirectory === true) found.add(path);
+      // Hidden ones are no job's, and those that begin with `_` are Volley's own.
+      if (!/^[._]/.test(name) && (await files.stat(path))?.isDirectory === true) found.add(path);
     }
   }
   return [...found];
-}
-
-/** Whether a directory may be a job's: hidden ones are not, and those that begin with `_` are Volley's own. */
-function isName(name: string): boolean {
-  return !name.startsWith('.') && !name.startsWith('_');
 }
 
 /** Whether a run whose rows are gone belongs to this memory and may have written to anyone of late: its summary says so, or cannot be read. */

@@ -3,7 +3,6 @@ import pLimit from 'p-limit';
 import { isObject, remember } from '../domain/is-object.js';
 import type { InputFile } from '../input/inputs.js';
 import { accountOf, isRowStep, type Job, type RowStep, type Step, type SuppressionLists } from '../job/job.js';
-import type { Condition } from '../job/schema/written-where.js';
 import { planIdOf } from '../kinds/ids.js';
 import { areasOf } from '../kinds/kinds.js';
 import { boundBatch } from '../kinds/sms/sms.js';
@@ -169,7 +168,10 @@ export function identifyPlan(job: Job, selection: Selection, occurrence: string)
     const suppressReading = suppress?.map((lists) => ({ ...lists, files: undefined, limits: undefined }));
     const known = (list: readonly DigestedInput[]) => list.map(({ file, sha256 }) => [file.shown, sha256]);
     const bounds = step.kind === 'sms' ? boundBatch(step) : undefined;
-    const where = reading.where?.map((conditions) => sortByText(conditions.map(sortTests)));
+    // Columns and operators of `where` are keys, too.
+    const where = reading.where?.map((conditions) =>
+      sortByText(conditions.map((condition) => ({ ...condition, tests: sortByText(condition.tests) }))),
+    );
     return {
       ...rest,
       bounds,
@@ -187,11 +189,6 @@ function textOf(value: unknown): string {
   const sorted = (_key: string, inner: unknown) =>
     isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner;
   return JSON.stringify(value, sorted);
-}
-
-/** Columns and operators of `where` are keys, too. */
-function sortTests(condition: Condition): Condition {
-  return { ...condition, tests: sortByText(condition.tests) };
 }
 
 function sortByText<T>(items: readonly T[]): T[] {

@@ -1,4 +1,4 @@
-import { countOf, format, listMost, listNonZero, listSaid, sumOf } from '../domain/count-of.js';
+import { countOf, format, listAll, listMost, listNonZero, listSaid, sumOf } from '../domain/count-of.js';
 import { wordsOf } from '../domain/row-codes.js';
 import { formatDay } from '../domain/stated-time.js';
 import type { FunnelStage, HadFigures, PlannedStep, SuppressionInput } from '../plan/format/plan-file.js';
@@ -182,20 +182,15 @@ export function describeSpecialCharacters(
   const list = listSaid(...listed, more > 0 && `and ${format(more)} more`).join(', ');
   const effect = compare(step, currency);
   const isOne = characters.length < 2;
-  const all = joinNames(characters.map(([name]) => shortenName(name)));
+  // What must be gone for the figures, where it is not much: `🎉, ’ and –`.
+  const names = characters.length > MOST_JOINED ? [] : characters.map(([name]) => shortenName(name));
+  const all = listAll(names) ?? (names.length === characters.length ? 'encoding: UCS2' : 'they');
   const what = `special characters: 70 instead of 160 a part${list === '' ? '' : ` for ${list}`}`;
   if (effect === undefined) return `${what}; no message takes more parts`;
-  return `${what}; ${all ?? 'they'} ${effect.verb}${isOne ? 's' : ''} the ${effect.figures}`;
+  return `${what}; ${all} ${effect.verb}${isOne ? 's' : ''} the ${effect.figures}`;
 }
 
 const MOST_JOINED = 4;
-
-/** `🎉, ’ and –`: what must be gone for the figures; undefined where they are many. */
-function joinNames(names: readonly string[]): string | undefined {
-  if (names.length > MOST_JOINED) return undefined;
-  if (names.length < 2) return names[0] ?? 'encoding: UCS2';
-  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-}
 
 /** What is paid with the special characters, and without them; undefined where that is the same. */
 function compare({ ucs2Parts = 0, counts, cost }: Special, currency: string) {

@@ -9,7 +9,7 @@ import { isRowStep, type Step } from '../job/job.js';
 import { namesOfOptOuts } from '../job/resolve-job.js';
 import type { Stop } from '../journal/entry-format.js';
 import { readRunState } from '../journal/reader.js';
-import { type ActionProgress, countSettledRequests, type RunState, type StepProgress } from '../journal/replay.js';
+import { type ActionProgress, countSettledRequests, type RunState } from '../journal/replay.js';
 import type { RowStatusView } from '../journal/row-status-view.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { personOf } from '../normalize/number/number-set.js';
@@ -202,6 +202,7 @@ function summarizeStep(
 ): StepSummary {
   const progress = state.step(number);
   const retried = countRetried(progress);
+  const { waiting } = progress.stage;
   const lists = planned.suppression.map(({ path: _path, sha256: _sha256, ...figures }) => figures);
   return omitUndefined({
     number,
@@ -212,7 +213,11 @@ function summarizeStep(
     messages: counts.messages,
     segments: counts.segments,
     scheduled: step?.kind === 'sms' ? step.template.scheduled : undefined,
-    stages: planned.stages && summarizeStages(planned.stages, progress),
+    stages: planned.stages && {
+      rows: planned.stages,
+      passed: progress.stage.passed,
+      waiting: waiting && { number: waiting.number, why: waiting.why },
+    },
     cost,
     billed,
     rejections: codes.rejections,
@@ -226,10 +231,6 @@ function summarizeStep(
     files,
     action: progress.action === undefined ? null : describeAction(progress.action),
   });
-}
-
-function summarizeStages(rows: readonly number[], { stage: { passed, waiting } }: StepProgress): StepSummary['stages'] {
-  return { rows, passed, waiting: waiting && { number: waiting.number, why: waiting.why } };
 }
 
 function describeAction({ isOpen, verdict }: ActionProgress): StepSummary['action'] {

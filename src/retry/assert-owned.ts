@@ -1,7 +1,6 @@
 import { closing } from '../domain/closing.js';
 import { quoteWord, UserError } from '../domain/errors.js';
 import { formatRowId } from '../kinds/ids.js';
-import type { RowRefusal } from '../kinds/step-kind.js';
 import { digestOfRows, type Plan, type PlanAt } from '../plan/format/plan-file.js';
 import { fileIdsOf, RowTable, readNamedRows, readRowsOfOthers } from '../plan/reimport/named-rows.js';
 import { JobRows } from '../registry/job-rows.js';
@@ -83,12 +82,12 @@ async function assertFree(rows: JobRows, run: PlanAt): Promise<void> {
     // What the plan itself refused is not sent.
     if (index === -1) continue;
     const { refusal } = await owners.find(step, formatRowId(id));
-    const twin =
-      row.state === 'planned' ? owners.refuseTwin(step.number, formatRowId(id), row.facts[0] ?? '') : undefined;
+    const isPlanned = row.state === 'planned';
+    const refused = refusal ?? (isPlanned && owners.refuseTwin(step.number, formatRowId(id), row.facts[0] ?? ''));
     const copy = step.inputs[own.get({ file: `${step.number} ${rows.digestOf(id.file)}`, row: id.row }) ?? -1]?.file;
-    const found = reasonOf(refusal ?? twin);
+    const found = refused && (refused.kind === 'rejected' ? refused.rejection : refused.skip).reason;
     const place = `${step.inputs[row.file]?.file}:${row.line}`;
-    if (found !== undefined) add(found, place);
+    if (found) add(found, place);
     else if (copy) addByHand(`it stands in ${copy} too, and can be sent from there now: remove one of them`, place);
   }
   if (problems.size === 0) return;
@@ -132,8 +131,4 @@ async function readOwnRows(rows: JobRows, run: PlanAt, add: (found: string, wher
     }
   }
   return found;
-}
-
-function reasonOf(refusal: RowRefusal | undefined): string | undefined {
-  return refusal?.kind === 'rejected' ? refusal.rejection.reason : refusal?.skip.reason;
 }

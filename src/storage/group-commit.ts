@@ -49,19 +49,16 @@ export class GroupCommit<Item> {
       try {
         await this.#writer.write(group.map(({ item }) => item));
       } catch (cause) {
-        this.#fail(group, this.#writer.describeFailure(cause));
+        const failure = this.#writer.describeFailure(cause);
+        this.#failure = failure;
+        this.#writer.onFailure?.(failure);
+        for (const { reject } of [...group, ...this.#waiting]) reject(failure);
+        this.#waiting = [];
         break;
       }
       for (const { resolve } of group) resolve();
     }
     this.#flushing = undefined;
-  }
-
-  #fail(group: readonly Waiting<Item>[], failure: Error): void {
-    this.#failure = failure;
-    this.#writer.onFailure?.(failure);
-    for (const { reject } of [...group, ...this.#waiting]) reject(failure);
-    this.#waiting = [];
   }
 }
 

@@ -142,7 +142,9 @@ function holdLock(
   /** Whether our file exists, and none of a higher epoch. */
   const isHighest = async () => {
     const highest = await readHighest(deps, own.directory);
-    return highest?.epoch === own.epoch && isSameOwner(highest, deps.owner);
+    const { host, pid, instance } = deps.owner;
+    if (highest?.epoch !== own.epoch) return false;
+    return highest.host === host && highest.pid === pid && highest.instance === instance;
   };
   const isStanding = async () => {
     const [mine, other] = await Promise.all([deps.files.stat(path), deps.files.stat(next)]);
@@ -231,10 +233,6 @@ function holdLock(
       await releasing.finally(() => pad.close());
     },
   };
-}
-
-function isSameOwner(file: Owner, owner: Owner): boolean {
-  return file.host === owner.host && file.pid === owner.pid && file.instance === owner.instance;
 }
 
 /** Whether a run ended because it no longer holds its job, or the job's directory is not what it was. */

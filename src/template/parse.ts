@@ -116,7 +116,9 @@ function findTemplateProblems(nodes: readonly LiquidTemplate[], uses: readonly V
   const problems: Problem[] = [];
   for (const node of walkNodes(nodes)) {
     const [line, column] = node.token.getPosition();
-    for (const value of listValues(node)) {
+    // Every filtered expression that the node holds itself.
+    for (const value of node.arguments?.() ?? []) {
+      if (!(value instanceof Value)) continue;
       const wrong = findLooseOperand(value) ?? findDateProblem(value);
       if (wrong !== undefined) problems.push({ where: `template.text:${line}:${column}`, ...wrong });
     }
@@ -177,13 +179,6 @@ function* walkNodes(nodes: readonly LiquidTemplate[]): Generator<LiquidTemplate>
   for (const node of nodes) {
     yield node;
     if (node.children !== undefined) yield* walkNodes(toValueSync(node.children(false, true)) as LiquidTemplate[]);
-  }
-}
-
-/** Every filtered expression that a node holds itself. */
-function* listValues(node: LiquidTemplate): Generator<Value> {
-  for (const argument of node.arguments?.() ?? []) {
-    if (argument instanceof Value) yield argument;
   }
 }
 

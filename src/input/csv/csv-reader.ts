@@ -279,11 +279,9 @@ export function buildRow(cells: string[], header: Header, line: number): Omit<So
   const { kept, own, delimiter } = header;
   if (kept === undefined || own === undefined) return { cells, line, fault };
   const row = { cells: kept.map((index) => restoreCell(cells[index] ?? '', delimiter)), line, fault };
-  return own.id === -1 ? row : { ...row, ownId: fault === undefined ? readId(cells[own.id]) : HIDDEN_ID };
-}
-
-function readId(cell = ''): string {
-  return restoreCell(cell).trim();
+  return own.id === -1
+    ? row
+    : { ...row, ownId: fault === undefined ? restoreCell(cells[own.id] ?? '').trim() : HIDDEN_ID };
 }
 
 function describeWidth(cells: readonly string[], { width }: Header): Rejection {

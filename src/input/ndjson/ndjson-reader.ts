@@ -71,8 +71,9 @@ export class NdjsonReader implements RecordReader {
     const { encoding, limits } = this.#input;
     const source = { path, shown, key, maxFileBytes: limits.maxFileBytes };
     // An output of Volley is UTF-8, whatever the job states for the files beside it.
-    const isOwn =
-      encoding !== undefined && (await findInUtf8(source, (head) => hasOwnKeys(head) || undefined)) === true;
+    const hasOwnKeys = (head: string) =>
+      PLACE_COLUMNS.every((name) => head.includes(JSON.stringify(name))) || undefined;
+    const isOwn = encoding !== undefined && (await findInUtf8(source, hasOwnKeys)) === true;
     return decodeText(source, {
       encoding: isOwn ? 'utf-8' : encoding,
       digest: this.#digest,
@@ -99,7 +100,9 @@ export class NdjsonReader implements RecordReader {
         }
       }
       if (batch.length > 0) yield this.#endBlock(batch);
-      this.#noticeEnd();
+      if (this.#blankLines > 0) this.notices.push(`ignored ${countOf(this.#blankLines, 'blank line')}`);
+      if (this.#ownRows > 0) this.notices.push('ignored the keys added by Volley');
+      if (this.#row === 0) this.notices.push('it holds no rows');
     } finally {
       await this.close();
     }
@@ -129,14 +132,18 @@ export class NdjsonReader implements RecordReader {
     const mayBeOwn = keys.some(mayBeTaken);
     const names = mayBeOwn ? readNames(keys) : keys;
     const isOwn = mayBeOwn && isOwnHeader(names);
-    if (isOwn) this.#noteOwn(names);
+    if (isOwn) {
+      this.#ownRows += 1;
+      const own = listOwnColumns(names);
+      this.#ownColumns.set(own.join(), own);
+    }
     const fault = mayBeOwn ? findNameFault(names, isOwn) : undefined;
     if (fault !== undefined) return this.#buildFaulty(text, fault);
     const cells = this.#readCells(keys, names, { values: parsed.values, isOwn });
     if (!Array.isArray(cells)) return this.#buildFaulty(text, cells);
     const record = { cells, line: this.#line, row: this.#row, fault: undefined };
     const id = isOwn ? names.indexOf(ID_COLUMN) : -1;
-    return id === -1 ? record : { ...record, ownId: readId(parsed.values[keys[id] ?? '']) };
+    return id === -1 ? record : { ...record, ownId: (toCell(parsed.values[keys[id] ?? '']) ?? '').trim() };
   }
 
   /** `names`: the normalized keys. */
@@ -145,12 +152,16 @@ export class NdjsonReader implements RecordReader {
     names: readonly string[],
     { values, isOwn }: { values: Readonly<Record<string, unknown>>; isOwn: boolean },
   ): Cell[] | Rejection {
+    const { maxFieldBytes } = this.#input.limits;
     const cells: Cell[] = [];
     for (let at = 0; at < names.length; at += 1) {
       const name = names[at] ?? '';
       if (isOwn && isIgnoredColumn(name)) continue;
       const cell = toCell(values[keys[at] ?? '']);
-      if (cell !== undefined && exceedsBytes(cell, this.#input.limits.maxFieldBytes)) return this.#describeLong(name);
+      if (cell !== undefined && exceedsBytes(cell, maxFieldBytes)) {
+        const reason = `the field is too long, expected at most ${maxFieldBytes} bytes`;
+        return { stage: 'read', field: name, code: 'field-too-long', reason };
+      }
       const index = this.#indexOf(name);
       if (cell === undefined) continue;
       if (cells[index] !== undefined) return describeRepeated(name);
@@ -159,23 +170,12 @@ export class NdjsonReader implements RecordReader {
     return cells;
   }
 
-  #noteOwn(names: readonly string[]): void {
-    this.#ownRows += 1;
-    const own = listOwnColumns(names);
-    this.#ownColumns.set(own.join(), own);
-  }
-
   #buildFaulty(text: string, fault: Rejection): NdjsonRow {
     const index = this.#indexOf(TEXT_COLUMN);
     const cells: Cell[] = [];
     cells[index] = text;
     const record = { cells, line: this.#line, row: this.#row, fault };
     return ID_KEY.test(text) ? { ...record, ownId: HIDDEN_ID } : record;
-  }
-
-  #describeLong(field: string): Rejection {
-    const reason = `the field is too long, expected at most ${this.#input.limits.maxFieldBytes} bytes`;
-    return { stage: 'read', field, code: 'field-too-long', reason };
   }
 
   #indexOf(name: string): number {
@@ -194,16 +194,6 @@ export class NdjsonReader implements RecordReader {
     this.#indexes.set(name, index);
     return index;
   }
-
-  #noticeEnd(): void {
-    if (this.#blankLines > 0) this.notices.push(`ignored ${countOf(this.#blankLines, 'blank line')}`);
-    if (this.#ownRows > 0) this.notices.push('ignored the keys added by Volley');
-    if (this.#row === 0) this.notices.push('it holds no rows');
-  }
-}
-
-function hasOwnKeys(head: string): boolean {
-  return PLACE_COLUMNS.every((name) => head.includes(JSON.stringify(name)));
 }
 
 /** Finds the key of a row's id in a line that cannot be read: in whatever case, as `foldCase` has it. */
@@ -233,10 +223,6 @@ function describeTaken(field: string): Rejection {
 function describeRepeated(field: string): Rejection {
   const reason = `the key ${JSON.stringify(field)} occurs twice, apart from blanks around it or its case, expected once`;
   return { stage: 'read', field, code: 'duplicate-key', reason };
-}
-
-function readId(value: unknown): string {
-  return (toCell(value) ?? '').trim();
 }
 
 function toCell(value: unknown): Cell {

@@ -1,4 +1,5 @@
 import { ROW_KINDS } from '../../domain/areas.js';
+import { countOf } from '../../domain/count-of.js';
 import { InternalError } from '../../domain/errors.js';
 import { joinFaults, type Rejection, type RowOutcomes } from '../../domain/row.js';
 import { ENDPOINTS, QUEUE_ASSIGNMENT } from '../../domain/service-facts.js';
@@ -114,7 +115,9 @@ function bindConversations(step: ConversationsStep, columns: Columns): DraftRow 
   return (cells, text) => {
     const faults: Rejection[] = [];
     const read = readUser(cells, faults);
-    const history = readHistory(cells.cell(historyIndex));
+    // A customer need not have talked to a bot: a blank cell is no fault.
+    const said = cells.cell(historyIndex);
+    const history = said.trim() === '' ? undefined : parseHistory(said);
     if (typeof history === 'string')
       addFault(faults, { field: step.history ?? '', code: 'bad-object', reason: history });
     const [fault, ...others] = faults;
@@ -134,19 +137,11 @@ function bindConversations(step: ConversationsStep, columns: Columns): DraftRow 
   };
 }
 
-/** A customer need not have talked to a bot: a blank cell is no fault. */
-function readHistory(cell: string): ReturnType<typeof parseHistory> | undefined {
-  return cell.trim() === '' ? undefined : parseHistory(cell);
-}
-
 function previewConversation({ fragment, facts: [target] }: DraftedRow): Preview {
   const { user, history }: ConversationRequest = JSON.parse(fragment.toString('utf8'));
+  const messages = history?.messages.length ?? 0;
   return {
     to: target === '' ? "the channel's own queue" : `queue ${target}`,
-    text: `with ${Object.keys(user).join(', ')}; ${describeHistory(history?.messages.length ?? 0)}`,
+    text: `with ${Object.keys(user).join(', ')}; ${messages === 0 ? 'no history' : `a history of ${countOf(messages, 'message')}`}`,
   };
-}
-
-function describeHistory(messages: number): string {
-  return messages === 0 ? 'no history' : `a history of ${messages} message${messages === 1 ? '' : 's'}`;
 }

@@ -88,6 +88,16 @@ function createSmsPlanner(step: SmsStep, planId: string, number: number): RowPla
   const shared = sharedText === undefined ? undefined : digest(sharedText);
   const readMessage = ({ fragment }: DraftedRow) => JSON.parse(`${fragment}}`);
   const { timeZone } = step.window ?? {};
+  const { source, encoding, scheduled, expiry } = step.template;
+  const times = { scheduled: scheduled?.at, expiry: expiry?.at };
+  // What the messages of a batch share. Contract: "Template object".
+  const template = JSON.stringify({
+    source,
+    text: sharedText,
+    encoding,
+    ...times,
+    dlrCallbackUrl: step.dlrCallbackUrl,
+  });
   return {
     rowsPerRequest: bounds.messages,
     segmentsPerRequest: bounds.segments,
@@ -100,17 +110,10 @@ function createSmsPlanner(step: SmsStep, planId: string, number: number): RowPla
     },
     openBody: (request) => {
       const clientBatchId = clientBatchIdOf({ planId, step: number, request, part: '' });
-      const shared = JSON.stringify(shareProperties(step, sharedText));
-      return `{"clientBatchId":"${clientBatchId}","includeMessagesInResponse":true,"template":${shared},"messages":[`;
+      return `{"clientBatchId":"${clientBatchId}","includeMessagesInResponse":true,"template":${template},"messages":[`;
     },
     closeBody: ']}',
   };
-}
-
-/** What the messages of a batch share. Contract: "Template object". */
-function shareProperties({ dlrCallbackUrl, template }: SmsStep, text: string | undefined): object {
-  const { source, encoding, scheduled, expiry } = template;
-  return { source, text, encoding, scheduled: scheduled?.at, expiry: expiry?.at, dlrCallbackUrl };
 }
 
 /**

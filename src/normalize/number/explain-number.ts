@@ -129,7 +129,7 @@ function refuse(code: NumberCode, reason: string): RefusedNumber {
 
 /** Rules in the order in which they are asked of a refused cell: an earlier one explains more. */
 const RULES: readonly (typeof explainSpreadsheet)[] = [
-  explainEmpty,
+  (value) => (value === '' ? refuse('empty', 'The cell is empty.') : undefined),
   explainOverlong,
   (value) => explainPlaceholder(value, readDigits(value)),
   explainSpreadsheet,
@@ -157,10 +157,6 @@ export function explainNumberFormat(value: string, country: string | undefined):
     if (refused !== undefined) return refused;
   }
   return undefined;
-}
-
-function explainEmpty(value: string): RefusedNumber | undefined {
-  return value === '' ? refuse('empty', 'The cell is empty.') : undefined;
 }
 
 function explainOverlong(value: string): RefusedNumber | undefined {

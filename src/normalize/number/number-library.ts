@@ -31,11 +31,13 @@ const NUMBER_CHARACTERS =
 const INVISIBLE = /[\s\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/;
 
 /**
- * Accepts what libphonenumber-js finds valid, as it reads it, but for what `isSafeToRead` excludes and `readTwoWays` reads otherwise or
+ * Accepts what libphonenumber-js finds valid, as it reads it, but for texts that it must not see and what `readTwoWays` reads otherwise or
  * excludes; all else is undefined.
  */
 export function acceptByLibrary(value: string, country: string | undefined): AcceptedNumber | undefined {
-  if (!isSafeToRead(value)) return undefined;
+  // It ignores a full-width plus, and so reads the number in the wrong country; and its patterns for `;phone-context=` keep
+  // state between calls, so that results vary.
+  if (!isNumberLike(value) || endsLikeDecimal(value)) return undefined;
   const defaultCountry = value.startsWith('+') ? undefined : findNumberCountry(country);
   if (defaultCountry === undefined && !value.startsWith('+')) return undefined;
   if (/[/\uFF0F]/.test(value) && holdsTwoNumbers(value, country)) return undefined;
@@ -121,7 +123,7 @@ const BRACKETED_CODE = /^\(\s*(\+\d{1,3})\s*\)/;
 export function readDigits(value: string): string {
   return value
     .normalize('NFKC')
-    .replace(/[\u0660-\u0669\u06F0-\u06F9]/g, toAscii)
+    .replace(/[\u0660-\u0669\u06F0-\u06F9]/g, (digit) => String(digit.charCodeAt(0) & 15))
     .replace(/\D/g, '');
 }
 
@@ -135,22 +137,10 @@ export function isNumberLike(value: string): boolean {
   return value.length <= MAX_TEXT && NUMBER_CHARACTERS.test(value);
 }
 
-/**
- * Texts that the library must not see. It ignores a full-width plus, and so reads the number in the wrong country; and
- * its patterns for `;phone-context=` keep state between calls, so that results vary.
- */
-function isSafeToRead(value: string): boolean {
-  return isNumberLike(value) && !endsLikeDecimal(value);
-}
-
 /** The library ignores a slash: `030 1234567/8`, two lines of one office, would be the number 030 12345678. */
 function holdsTwoNumbers(value: string, country: string | undefined): boolean {
   const parts = value.split(/[/\uFF0F]/);
   const [first = '', ...others] = parts.map(trimNumber);
   if (readDigits(first).length >= 6 && others.every((part) => /^\d{1,2}$/.test(part))) return true;
   return [first, ...others].every((part) => acceptByLibrary(part, country) !== undefined);
-}
-
-function toAscii(digit: string): string {
-  return String(digit.charCodeAt(0) & 15);
 }

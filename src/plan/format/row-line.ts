@@ -108,6 +108,8 @@ function decodeValues([state, file, line, row, about, written]: RowValues): RowL
 function parseRowLines(lines: string, where: string): RowValues[] {
   try {
     const rows: RowValues[] = JSON.parse(`[${lines.trimEnd().replaceAll('\n', ',')}]`);
+    const isRow = ([state, , , , about, cells]: RowValues) =>
+      STATES.includes(state) && Array.isArray(about) && Array.isArray(cells);
     if (rows.every(isRow)) return rows;
   } catch {
     // Refused below.
@@ -117,10 +119,6 @@ function parseRowLines(lines: string, where: string): RowValues[] {
 
 function lineDamaged(where: string): UserError {
   return planDamaged(where, 'a row in it is damaged');
-}
-
-function isRow([state, , , , about, cells]: RowValues): boolean {
-  return STATES.includes(state) && Array.isArray(about) && Array.isArray(cells);
 }
 
 const STATES: readonly unknown[] = ['p', 'r', 's'];

@@ -1,5 +1,5 @@
 import { isRowKind, ROW_KINDS } from '../../domain/areas.js';
-import { addCounts, countOf, format, listNonZero, listSaid, sumOf } from '../../domain/count-of.js';
+import { addCounts, countOf, format, listAll, listNonZero, listSaid, sumOf } from '../../domain/count-of.js';
 import {
   findZone,
   formatDay,
@@ -236,9 +236,7 @@ function listCounts<Step extends { readonly kind: string }>(
   const names = Object.entries(addCounts(counts)).sort(
     ([one], [other]) => Number(other === 'message') - Number(one === 'message'),
   );
-  const words = names.map(([noun, count]) => countOf(count, noun));
-  if (words.length < 2) return words[0] ?? 'nothing';
-  return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+  return listAll(names.map(([noun, count]) => countOf(count, noun))) ?? 'nothing';
 }
 
 /** `on 23 November 2026 from 08:07 to 08:08 Asia/Singapore`, by the clocks of a zone; of a run that crosses midnight there both days. */

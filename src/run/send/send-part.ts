@@ -51,7 +51,8 @@ export async function sendPart(
   lock.assertFresh();
   const { step, request, part: path, line, rows } = part.open;
   const key = { step, request, part: path };
-  let requestPart = toRequestPart(part, context.planId);
+  const counted = { first: rows[0], requestFirst: part.head.first, count: rows[1] };
+  let requestPart: RequestPart = { planId: context.planId, ...key, ...counted };
   const body = path === '' ? part.body : kind.splitBody(part.body, requestPart);
   let asked = { requestPart, body, part };
   const settle = async (judged: Judged, decision: Decision | undefined): Promise<Attempt> => {
@@ -246,9 +247,4 @@ function settleInDoubt({ count }: RequestPart, why: string): PartResult {
 
 function settled(count: number, verdict: Parameters<typeof sameVerdictForAll>[1]): PartResult {
   return { kind: 'settled', outcomes: sameVerdictForAll(count, verdict) };
-}
-
-function toRequestPart({ open, head }: Pick<PartToSend, 'open' | 'head'>, planId: string): RequestPart {
-  const { step, request, part, rows } = open;
-  return { planId, step, request, part, first: rows[0], requestFirst: head.first, count: rows[1] };
 }
