@@ -64,9 +64,41 @@ async function* walkJournal(
   start: JournalEnd,
   runners: readonly Runner[],
 ): AsyncGenerator<PlacedLine[], JournalEnd> {
-  const walk = new Walk(path, start, runners);
-  for await (const lines of splitPieces(file, start.goodBytes)) yield lines.flatMap((line) => walk.take(line) ?? []);
-  return walk.end(file.bytes);
+  const end = { ...start };
+  /** Offset of the first bad line; from there on nothing counts, but lines are still checked for what they build upon. */
+  let badAt: number | undefined;
+  /** A runner that had lost its lock appended it after the next one had read the journal: the successor does not know it. */
+  const isUnread = ({ epoch, seq }: JournalLine) =>
+    runners.some((later) => later.epoch > epoch && later.firstSeq <= seq);
+  /** A new runner that read as far as this reader, and took the rest for torn. */
+  const continuesAfterTear = ({ entry, epoch, seq, durable }: JournalLine) =>
+    entry.type === 'open' && epoch > end.lastEpoch && durable === end.lastSeq && seq === durable + 1;
+  /** Returns the line where it counts. */
+  const take = ({ bytes, offset, isWhole }: Line): PlacedLine | undefined => {
+    const { line, skipped = 0 } = (isWhole ? findLine(bytes) : undefined) ?? {};
+    if (line !== undefined && (line.epoch < end.lastEpoch || isUnread(line))) {
+      if (badAt === undefined) end.goodBytes = offset + bytes.length + 1;
+      return undefined;
+    }
+    if (line !== undefined && continuesAfterTear(line)) badAt = undefined;
+    if (badAt === undefined && line?.seq === end.lastSeq + 1) {
+      end.lastSeq = line.seq;
+      end.lastEpoch = line.epoch;
+      end.goodBytes = offset + bytes.length + 1;
+      return { ...line, offset: offset + skipped };
+    }
+    badAt ??= offset;
+    if (line !== undefined && line.durable > end.lastSeq) {
+      throw new InternalError(
+        'journal-damaged',
+        `Cannot read ${path}: the line at byte ${badAt} is damaged, and later lines depend on it. ` +
+          'Nothing was sent. Restore the file from a copy; do not edit it',
+      );
+    }
+    return undefined;
+  };
+  for await (const lines of splitPieces(file, start.goodBytes)) yield lines.flatMap((line) => take(line) ?? []);
+  return { ...end, tornBytes: file.bytes - end.goodBytes };
 }
 
 /** Who opened the journal under a lock epoch, and the `seq` of that line: one more than the last that it had read. */
@@ -88,64 +120,6 @@ async function listRunners(file: ReadFile, start: JournalEnd): Promise<Runner[]>
   return runners;
 }
 
-class Walk {
-  readonly #path: string;
-  readonly #runners: readonly Runner[];
-  readonly #end: { -readonly [Key in keyof JournalEnd]: JournalEnd[Key] };
-  /** Offset of the first bad line; from there on nothing counts, but lines are still checked for what they build upon. */
-  #badAt: number | undefined;
-
-  constructor(path: string, start: JournalEnd, runners: readonly Runner[]) {
-    this.#path = path;
-    this.#runners = runners;
-    this.#end = { ...start };
-  }
-
-  /** Returns the line where it counts. */
-  take({ bytes, offset, isWhole }: Line): PlacedLine | undefined {
-    const end = this.#end;
-    const { line, skipped = 0 } = (isWhole ? findLine(bytes) : undefined) ?? {};
-    if (line !== undefined && (line.epoch < end.lastEpoch || this.#isUnread(line))) {
-      if (this.#badAt === undefined) end.goodBytes = offset + bytes.length + 1;
-      return undefined;
-    }
-    if (line !== undefined && this.#continuesAfterTear(line)) this.#badAt = undefined;
-    if (this.#badAt === undefined && line?.seq === end.lastSeq + 1) {
-      end.lastSeq = line.seq;
-      end.lastEpoch = line.epoch;
-      end.goodBytes = offset + bytes.length + 1;
-      return { ...line, offset: offset + skipped };
-    }
-    this.#badAt ??= offset;
-    if (line !== undefined && line.durable > end.lastSeq) {
-      throw new InternalError(
-        'journal-damaged',
-        `Cannot read ${this.#path}: the line at byte ${this.#badAt} is damaged, and later lines depend on it. ` +
-          'Nothing was sent. Restore the file from a copy; do not edit it',
-      );
-    }
-    return undefined;
-  }
-
-  /** A new runner that read as far as this reader, and took the rest for torn. */
-  #continuesAfterTear({ entry, epoch, seq, durable }: JournalLine): boolean {
-    const { lastEpoch, lastSeq } = this.#end;
-    return entry.type === 'open' && epoch > lastEpoch && durable === lastSeq && seq === durable + 1;
-  }
-
-  /**
-   * Whether a runner that had lost its lock appended it after the next one had read the journal: the successor does not
-   * know it.
-   */
-  #isUnread({ epoch, seq }: JournalLine): boolean {
-    return this.#runners.some((later) => later.epoch > epoch && later.firstSeq <= seq);
-  }
-
-  end(fileBytes: number): JournalEnd {
-    return { ...this.#end, tornBytes: fileBytes - this.#end.goodBytes };
-  }
-}
-
 const NEWLINE = 10;
 /** Most lines are shorter; of a longer one twice as much is read each time. */
 const LINE_BYTES = 1 << 16;
@@ -165,7 +139,11 @@ export class JournalWindow {
 
   /** Damage since the journal was read is InternalError 'journal-damaged'. */
   async readEntry(offset: number): Promise<JournalEntry> {
-    const { window } = this.#opened ?? (await this.#open());
+    if (this.#opened === undefined) {
+      const file = await this.#files.openRead(this.#path);
+      this.#opened = { file, window: new ReadWindow(file, this.#windowBytes) };
+    }
+    const { window } = this.#opened;
     for (let size = LINE_BYTES; ; size *= 2) {
       const bytes = await window.read(offset, size);
       const end = bytes.indexOf(NEWLINE);
@@ -188,12 +166,6 @@ export class JournalWindow {
 
   async close(): Promise<void> {
     await this.#opened?.file.close();
-  }
-
-  async #open() {
-    const file = await this.#files.openRead(this.#path);
-    this.#opened = { file, window: new ReadWindow(file, this.#windowBytes) };
-    return this.#opened;
   }
 }
 

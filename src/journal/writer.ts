@@ -22,63 +22,43 @@ interface WriterStart {
 }
 
 /** Appends entries with group commit. `append` resolves once its entry is durable; after a failure every entry is refused. */
-export class JournalWriter {
-  readonly #file: AppendFile;
-  readonly #start: WriterStart;
-  readonly #commit: GroupCommit<JournalEntry>;
-  #seq: number;
-  #durable: number;
-  #offset: number;
+export function createJournalWriter(file: AppendFile, { epoch, state, note, ...start }: WriterStart) {
+  let { seq, offset } = start;
+  let durable = seq;
   /** Where the next snapshot is due; undefined until the first lines are written: a runner has to open the journal before anything else. */
-  #nextSnapshotAt: number | undefined;
-
-  constructor(file: AppendFile, start: WriterStart) {
-    this.#file = file;
-    this.#start = start;
-    this.#seq = start.seq;
-    this.#durable = start.seq;
-    this.#offset = start.offset;
-    this.#commit = new GroupCommit({ write: (group) => this.#write(group), describeFailure });
-  }
-
-  append(entry: JournalEntry): Promise<void> {
-    return this.#commit.add(entry);
-  }
-
-  /** Waits for pending writes; then nothing more can be appended. */
-  async close(): Promise<void> {
-    await this.#commit.end(new InternalError('write-failed', 'Cannot append to the journal: it is closed'));
-    await this.#file.close();
-  }
-
-  async #write(group: readonly JournalEntry[]): Promise<void> {
-    const { state, note } = this.#start;
-    const entries = [...group];
-    if (state !== undefined && this.#offset >= (this.#nextSnapshotAt ?? Number.POSITIVE_INFINITY)) {
-      this.#nextSnapshotAt = undefined;
-      entries.unshift({ type: 'snapshot', offset: this.#offset, state: state.snapshot() });
-    }
-    const bytes = this.#encode(entries);
-    await this.#file.append(bytes);
-    await this.#file.sync();
-    this.#durable = this.#seq;
-    this.#offset += bytes.length;
-    await note?.(this.#offset);
-    this.#nextSnapshotAt ??= this.#offset + Math.min(SNAPSHOT_EVERY_BYTES, PART_OF_JOURNAL * this.#offset);
-    for (const entry of group) state?.apply(entry);
-  }
-
+  let nextSnapshotAt: number | undefined;
   /** Only now: the lines then name all that was synced before them, which distinguishes damage from a torn tail. */
-  #encode(group: readonly JournalEntry[]): Buffer {
-    const { epoch } = this.#start;
-    const durable = this.#durable;
-    const lines = group.map((entry) => {
-      this.#seq += 1;
-      return encodeLine({ epoch, seq: this.#seq, durable, entry });
-    });
-    return Buffer.concat(lines);
-  }
+  const encode = (entry: JournalEntry) => {
+    seq += 1;
+    return encodeLine({ epoch, seq, durable, entry });
+  };
+  const write = async (group: readonly JournalEntry[]) => {
+    const entries = [...group];
+    if (state !== undefined && offset >= (nextSnapshotAt ?? Number.POSITIVE_INFINITY)) {
+      nextSnapshotAt = undefined;
+      entries.unshift({ type: 'snapshot', offset, state: state.snapshot() });
+    }
+    const bytes = Buffer.concat(entries.map(encode));
+    await file.append(bytes);
+    await file.sync();
+    durable = seq;
+    offset += bytes.length;
+    await note?.(offset);
+    nextSnapshotAt ??= offset + Math.min(SNAPSHOT_EVERY_BYTES, PART_OF_JOURNAL * offset);
+    for (const entry of group) state?.apply(entry);
+  };
+  const commit = new GroupCommit({ write, describeFailure });
+  return {
+    append: (entry: JournalEntry): Promise<void> => commit.add(entry),
+    /** Waits for pending writes; then nothing more can be appended. */
+    close: async (): Promise<void> => {
+      await commit.end(new InternalError('write-failed', 'Cannot append to the journal: it is closed'));
+      await file.close();
+    },
+  };
 }
+
+export type JournalWriter = ReturnType<typeof createJournalWriter>;
 
 function describeFailure(cause: unknown): InternalError {
   const said = cause instanceof Error ? cause.message : String(cause);
@@ -132,5 +112,5 @@ export async function continueJournal(
   // Epochs restart when the lock file is deleted; those of a journal must not, or its lines would be ignored.
   const epoch = Math.max(lock.epoch, end.lastEpoch + 1);
   const note = (bytes: number) => lock.note(key, bytes);
-  return new JournalWriter(file, { epoch, seq: end.lastSeq, offset, note, state });
+  return createJournalWriter(file, { epoch, seq: end.lastSeq, offset, note, state });
 }

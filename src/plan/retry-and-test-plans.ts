@@ -76,10 +76,10 @@ async function planRows(
   const { testOf, job } = head;
   const suppression =
     testOf === undefined ? await digestSuppression(step, job.directory, { ...context, where: 'suppress' }) : [];
-  await using records = closing(new PlannedRecords(planned, () => source.rowsOf(planned)));
+  await using records = closing(openPlannedRecords(planned, () => source.rowsOf(planned)));
   const { refuseTwin } = source;
-  const readPlanned = (index: number) => records.readInput(index);
-  const made = await planStep({ ...selection, inputs, suppression }, { ...context, refuseTwin, readPlanned });
+  const rest = { refuseTwin, readPlanned: records.readInput };
+  const made = await planStep({ ...selection, inputs, suppression }, { ...context, ...rest });
   // The digest stays that of all rows of the file, not of those that are planned again.
   const known = made.inputs.map((input, index) => ({ ...input, rowsSha256: planned.inputs[index]?.rowsSha256 }));
   return { ...made, inputs: known };
@@ -90,40 +90,31 @@ async function planRows(
  * may have changed. Read the inputs one after the other, in their order. Where the plan has stages, rows of a file may stand behind those
  * of later ones: then all rows are read for each input.
  */
-class PlannedRecords {
-  readonly #planned: SourceStep;
-  readonly #open: () => AsyncGenerator<RowLine>;
-  #rows: AsyncGenerator<RowLine>;
+function openPlannedRecords(planned: SourceStep, open: () => AsyncGenerator<RowLine>) {
+  let rows = open();
   /** The first row of a later input, read ahead. */
-  #ahead: RowLine | undefined;
-
-  constructor(planned: SourceStep, open: () => AsyncGenerator<RowLine>) {
-    this.#planned = planned;
-    this.#open = open;
-    this.#rows = open();
-  }
-
-  readInput(index: number): RecordReader {
-    const { columns = [], sha256 = '' } = this.#planned.inputs[index] ?? {};
-    const none = { ownColumns: [], notices: [], open: async () => {}, close: async () => {} };
-    return { ...none, columns, sha256, blocks: () => this.#blocks(index, columns.length) };
-  }
-
-  async close(): Promise<void> {
-    await this.#rows.return(undefined);
-  }
-
-  async *#blocks(input: number, width: number): AsyncGenerator<ReadBlock> {
+  let ahead: RowLine | undefined;
+  const close = async () => {
+    await rows.return(undefined);
+  };
+  const readNext = async (): Promise<RowLine | undefined> => {
+    const known = ahead;
+    ahead = undefined;
+    if (known !== undefined) return known;
+    const { value, done } = await rows.next();
+    return done === true ? undefined : value;
+  };
+  async function* readBlocks(input: number, width: number): AsyncGenerator<ReadBlock> {
     const writer = new RowWriter(width);
-    const isOrdered = this.#planned.stages === undefined;
+    const isOrdered = planned.stages === undefined;
     if (!isOrdered) {
-      await this.close();
-      this.#rows = this.#open();
+      await close();
+      rows = open();
     }
-    for (let row = await this.#next(); row !== undefined; row = await this.#next()) {
+    for (let row = await readNext(); row !== undefined; row = await readNext()) {
       if (row.file !== input && !isOrdered) continue;
       if (row.file !== input) {
-        this.#ahead = row;
+        ahead = row;
         break;
       }
       const { cells, line, row: number, from } = row;
@@ -132,14 +123,12 @@ class PlannedRecords {
     }
     if (writer.count > 0) yield { rows: writer.take() };
   }
-
-  async #next(): Promise<RowLine | undefined> {
-    const ahead = this.#ahead;
-    this.#ahead = undefined;
-    if (ahead !== undefined) return ahead;
-    const { value, done } = await this.#rows.next();
-    return done === true ? undefined : value;
-  }
+  const readInput = (index: number): RecordReader => {
+    const { columns = [], sha256 = '' } = planned.inputs[index] ?? {};
+    const none = { ownColumns: [], notices: [], open: async () => {}, close: async () => {} };
+    return { ...none, columns, sha256, blocks: () => readBlocks(index, columns.length) };
+  };
+  return { readInput, close };
 }
 
 const TEST_ID_FORMAT = 1;

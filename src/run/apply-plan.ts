@@ -16,11 +16,11 @@ import { applyAction } from './apply-action.js';
 import { hasWork } from './resume.js';
 import type { Journal, RunDeps } from './run-deps.js';
 import { StepNotices } from './run-events.js';
-import { awaitWorkers, isOver, SendingHours, stopAfter, tooLate } from './run-times.js';
+import { awaitWorkers, createSendingHours, isOver, stopAfter, tooLate } from './run-times.js';
 import { provisionStep } from './send/provision-step.js';
 import { type PartToSend, RequestReader } from './send/request-reader.js';
 import { AreaUse, type StepContext } from './send/send-context.js';
-import { passStage, SendingStages, type StagePass } from './send/sending-stages.js';
+import { createSendingStages, passStage, type StagePass } from './send/sending-stages.js';
 import { giveUpAll, listUnsent } from './send/withhold.js';
 import { StepRunner } from './step-runner.js';
 import type { StopSwitch } from './stop.js';
@@ -247,8 +247,8 @@ async function applyStep(context: StepContext): Promise<void> {
     const begun: PartToSend[] = [];
     for (const open of progress.open.values()) begun.push(await reader.readAgain(open));
     const { window } = step.kind === 'sms' ? step : { window: undefined };
-    const hours = window && new SendingHours(window, deps.clock, context.service.timeouts);
-    const stages = planned.stages && new SendingStages(step.ramp ?? [], context);
+    const hours = window && createSendingHours(window, deps.clock, context.service.timeouts);
+    const stages = planned.stages && createSendingStages(step.ramp ?? [], context);
     const runner = { ...context, kind: kind.forRun?.() ?? kind, provisionedIds, hours, stages };
     await new StepRunner(runner, reader, lane).run(begun);
   } finally {

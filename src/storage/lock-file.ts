@@ -26,7 +26,7 @@ export interface LockPorts extends Ports {
   readonly onUnreleased?: (error: unknown) => void;
 }
 
-/** What `lock-<epoch>.json` holds in its first line; a second one has a newer `known`, as `NotePad` writes it. */
+/** What `lock-<epoch>.json` holds in its first line; a second one has a newer `known`, as `createNotePad` writes it. */
 export interface LockFile extends Owner {
   readonly epoch: number;
   readonly renewedAt: number;
@@ -155,36 +155,28 @@ interface FirstLine {
 }
 
 /** Writes notes into the lock's file as it was last written whole. */
-export class NotePad {
-  readonly #files: Files;
-  readonly #path: string;
-  #first: FirstLine | undefined;
-  #file: UpdatedFile | undefined;
-
-  constructor(files: Files, path: string) {
-    this.#files = files;
-    this.#path = path;
-  }
-
-  /** The file was written anew. */
-  async turn(first: FirstLine | undefined): Promise<void> {
-    this.#first = first;
-    await this.close();
-  }
-
-  /** False: our file is gone, or another's. */
-  async write(known: Known): Promise<boolean> {
-    this.#file ??= await this.#files.openUpdate(this.#path);
-    const [first, file] = [this.#first, this.#file];
-    if (first === undefined || file === undefined) return false;
-    if (!isSameIdentity(first.own, identityOf(this.#path, file.facts))) return false;
-    await file.write(encodeNote(known), first.bytes);
-    return true;
-  }
-
-  async close(): Promise<void> {
-    const file = this.#file;
-    this.#file = undefined;
-    await file?.close();
-  }
+export function createNotePad(files: Files, path: string) {
+  let first: FirstLine | undefined;
+  let file: UpdatedFile | undefined;
+  const close = async (): Promise<void> => {
+    const open = file;
+    file = undefined;
+    await open?.close();
+  };
+  return {
+    /** The file was written anew. */
+    turn: (line: FirstLine | undefined): Promise<void> => {
+      first = line;
+      return close();
+    },
+    /** False: our file is gone, or another's. */
+    write: async (known: Known): Promise<boolean> => {
+      file ??= await files.openUpdate(path);
+      if (first === undefined || file === undefined) return false;
+      if (!isSameIdentity(first.own, identityOf(path, file.facts))) return false;
+      await file.write(encodeNote(known), first.bytes);
+      return true;
+    },
+    close,
+  };
 }

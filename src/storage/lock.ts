@@ -6,12 +6,12 @@ import { coalesce } from './group-commit.js';
 import { type Identity, identityOf, isSameIdentity } from './identity.js';
 import {
   type Before,
+  createNotePad,
   freeInMs,
   type Known,
   LEASE_MS,
   type LockFile,
   type LockPorts,
-  NotePad,
   type Owner,
   type OwnerWatch,
   ownedMsAgo,
@@ -126,7 +126,7 @@ function holdLock(
   let isLost = false;
   /** Whether no owner's file is there any more: no other has the job, its directory is gone. */
   let isGone = false;
-  const pad = new NotePad(deps.files, path);
+  const pad = createNotePad(deps.files, path);
   let { known } = own.before;
   /** Whether it found the job as it was left: otherwise it leaves no trace. */
   let isAttested = false;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeLine } from '../../src/journal/entry-format.js';
 import { readJournal } from '../../src/journal/reader.js';
-import { JournalWriter } from '../../src/journal/writer.js';
+import { createJournalWriter } from '../../src/journal/writer.js';
 import type { AppendFile } from '../../src/storage/files.js';
 import { runsOf } from '../one-in.js';
 import { anIntent, JOURNAL_PATH, memoryFiles } from './builders.js';
@@ -64,7 +64,7 @@ class SlowDisk implements AppendFile {
 }
 
 function aWriter(disk: AppendFile, start = { epoch: 1, seq: 0, offset: 0 }) {
-  const writer = new JournalWriter(disk, start);
+  const writer = createJournalWriter(disk, start);
   const trace = disk instanceof SlowDisk ? disk.trace : [];
   const append = (request: number) =>
     writer.append(anIntent({ request })).then(
@@ -169,7 +169,7 @@ test('after a power cut at any byte that was not synced, all that was durable is
           syncedBytes = file.bytes;
         },
       };
-      const writer = new JournalWriter(disk, { epoch: 1, seq: 0, offset: 0 });
+      const writer = createJournalWriter(disk, { epoch: 1, seq: 0, offset: 0 });
       let made = 0;
       let durable = 0;
       let pending: Promise<unknown> = Promise.resolve();

@@ -7,7 +7,7 @@ export const JOURNAL_BUGS: readonly PlantedBug[] = [
   {
     name: 'the journal is not synced',
     file: 'src/journal/writer.ts',
-    find: '    await this.#file.sync();\n    this.#durable',
+    find: '    await file.sync();\n    durable',
     replace: '    this.#durable',
     tests: [SIMULATION],
   },
@@ -35,8 +35,8 @@ export const JOURNAL_BUGS: readonly PlantedBug[] = [
   {
     name: 'a snapshot knows the lines behind it',
     file: 'src/journal/writer.ts',
-    find: '    const bytes = this.#encode(',
-    replace: '    for (const entry of group) state?.apply(entry);\n    const bytes = this.#encode(',
+    find: '    const entries = [...group];\n',
+    replace: '    const entries = [...group];\n    for (const entry of group) state?.apply(entry);\n',
     tests: [SIMULATION],
   },
   {
@@ -78,7 +78,7 @@ export const JOURNAL_BUGS: readonly PlantedBug[] = [
   {
     name: 'lines of an older epoch count',
     file: 'src/journal/reader.ts',
-    find: '(line.epoch < end.lastEpoch || this.#isUnread(line))',
+    find: '(line.epoch < end.lastEpoch || isUnread(line))',
     replace: 'line.epoch < 0',
     tests: ['test/journal'],
     title:
@@ -87,7 +87,7 @@ export const JOURNAL_BUGS: readonly PlantedBug[] = [
   {
     name: 'lines that the next runner had not read count',
     file: 'src/journal/reader.ts',
-    find: '(line.epoch < end.lastEpoch || this.#isUnread(line))',
+    find: '(line.epoch < end.lastEpoch || isUnread(line))',
     replace: 'line.epoch < end.lastEpoch',
     tests: ['test/journal'],
     title:

@@ -129,7 +129,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'a journal that lost its end after a kill is believed',
     file: 'src/journal/writer.ts',
-    find: 'await note?.(this.#offset);',
+    find: 'await note?.(offset);',
     replace: 'await note?.(0);',
     tests: ['test/e2e/one-memory.test.ts'],
   },
@@ -217,8 +217,8 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'a draft is not asked again for the numbers that others have by now',
     file: 'src/retry/assert-owned.ts',
-    find: "    const twin =\n      row.state === 'planned' ?",
-    replace: '    const twin =\n      row.state === undefined ?',
+    find: "const isPlanned = row.state === 'planned';",
+    replace: 'const isPlanned = row.state === undefined;',
     tests: ['test/e2e/re-imported.test.ts'],
     title:
       'two rows of a file that have one number get one message where the second has a plan that is not sent yet: it is refused once the first has one',

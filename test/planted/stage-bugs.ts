@@ -4,7 +4,7 @@ export const STAGE_BUGS: readonly PlantedBug[] = [
   {
     name: 'a stage passes, and nothing notes it',
     file: 'src/run/send/sending-stages.ts',
-    find: '      await journal.append(entry);\n',
+    find: '        await journal.append(entry);\n',
     replace: '',
     tests: ['test/run/stages.test.ts'],
   },
@@ -32,7 +32,7 @@ export const STAGE_BUGS: readonly PlantedBug[] = [
   {
     name: 'a stage is judged before its pause is over',
     file: 'src/run/send/sending-stages.ts',
-    find: '    if (!(await this.#pause(stage))) return undefined;\n',
+    find: '    if (!(await pause(stage))) return undefined;\n',
     replace: '',
     tests: ['test/run/stages.test.ts'],
   },

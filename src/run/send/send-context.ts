@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Held, Lock } from '../../storage/lock.js';
 import type { Journal, RunDeps, RunLaneOptions } from '../run-deps.js';
 import type { StepNotices } from '../run-events.js';
-import type { SendingHours } from '../run-times.js';
+import type { createSendingHours } from '../run-times.js';
 import type { StopSwitch } from '../stop.js';
 import type { Breaker } from './breaker.js';
 import type { PartToSend } from './request-reader.js';
@@ -28,9 +28,16 @@ export interface SendContext {
   /** When the time of the job is over: nothing leaves from then on. */
   readonly notAfter?: StatedTime | undefined;
   /** Absent for a step without a window. */
-  readonly hours?: SendingHours | undefined;
+  readonly hours?: ReturnType<typeof createSendingHours> | undefined;
   /** Absent for a step that sends all at once (sending-stages.ts). */
-  readonly stages?: { isOpen(head: Pick<RequestHead, 'stage'>): boolean; endStage(): Promise<boolean> } | undefined;
+  readonly stages?:
+    | {
+        /** A request that names no stage may never leave. */
+        isOpen(head: Pick<RequestHead, 'stage'>): boolean;
+        /** Called where nothing is left but requests of later stages, and none is in flight. True: the next stage may begin; else the run stops. */
+        endStage(): Promise<boolean>;
+      }
+    | undefined;
   readonly planned: Pick<PlannedStep, 'number' | 'kind'> & { readonly counts: Pick<PlannedStep['counts'], 'planned'> };
   readonly progress: Pick<StepProgress, 'settledRows'>;
   readonly maxFailedPercent: number;

@@ -7,13 +7,7 @@ import type { RampStage } from '../../job/job.js';
 import { PERSON, type RowCounts, type StageEntry } from '../../journal/entry-format.js';
 import { readRunState } from '../../journal/reader.js';
 import type { RunState } from '../../journal/replay.js';
-import {
-  JOURNAL_FILE,
-  type Plan,
-  type PlanAt,
-  type PlannedStep,
-  type RequestHead,
-} from '../../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan, type PlanAt, type PlannedStep } from '../../plan/format/plan-file.js';
 import { readRequests } from '../../plan/format/planned-files.js';
 import { Receipts, sumDeliveries } from '../../report/delivery-receipts.js';
 import { adviseOnStage } from '../../report/stop-words.js';
@@ -24,80 +18,65 @@ import { sleepUntil } from '../run-times.js';
 import type { StepContext } from './send-context.js';
 
 /** The stages of a step: requests of one leave once those before it have passed. What became of a stage is judged when every row of it has its outcome. */
-export class SendingStages {
-  readonly #ramp: readonly RampStage[];
-  readonly #context: StepContext;
+export function createSendingStages(
+  ramp: readonly RampStage[],
+  { progress, planned, plan, directory, journal, lock, deps, stop }: StepContext,
+): NonNullable<StepContext['stages']> {
   /** The number of the stage whose requests leave, from 1. */
-  #current: number;
-
-  constructor(ramp: readonly RampStage[], context: StepContext) {
-    this.#ramp = ramp;
-    this.#context = context;
-    this.#current = context.progress.stage.passed + 1;
-  }
-
-  /** A request that names no stage may never leave. */
-  isOpen({ stage = Number.POSITIVE_INFINITY }: Pick<RequestHead, 'stage'>): boolean {
-    return stage <= this.#current;
-  }
-
-  /** Called where nothing is left but requests of later stages, and none is in flight. True: the next stage may begin; else the run stops. */
-  async endStage(): Promise<boolean> {
-    const { progress, planned, journal, lock, deps, stop } = this.#context;
-    const stage = this.#ramp[this.#current - 1];
-    if (stage === undefined)
-      throw new InternalError('unexpected', `Cannot end stage ${this.#current}: it is the last one`);
-    const { waiting } = progress.stage;
-    // On a sample a person decides, in a run of its own. One that was held passes once receipts say so.
-    const judged = waiting?.verdict === 'asked' ? waiting : await this.#judge(stage);
-    if (judged === undefined) return false;
-    const entry = waiting === null || judged.verdict === 'passed' ? judged : waiting;
-    if (entry !== waiting) {
-      await lock.assertHeld();
-      await journal.append(entry);
-    }
-    const so = `step ${planned.number}: ${describeStage(entry)}`;
-    if (entry.verdict !== 'passed') {
-      if (entry.verdict === 'asked') stop.request('sampled', so);
-      else stop.request('held', so, needsReceipts(stage) ? 'needs-receipts' : undefined);
-      return false;
-    }
-    this.#current += 1;
-    deps.onNotice(`${so}; stage ${this.#current} begins`, {
-      event: 'stage',
-      step: planned.number,
-      stage: this.#current,
-    });
-    return true;
-  }
-
-  /** Decides how a stage ended; undefined where the run stops before that. */
-  async #judge(stage: RampStage): Promise<StageEntry | undefined> {
-    const { progress, planned, deps, plan, directory } = this.#context;
-    const number = this.#current;
-    const key = { type: 'stage', step: planned.number, number, by: 'ramp' } as const;
-    const figures = { ...progress.stage.rows };
-    // A short file has no row for it.
-    if (planned.stages?.[number - 1] === 0) {
-      return { ...key, at: deps.clock.now(), verdict: 'passed', why: 'no row is in it', figures };
-    }
-    if (!(await this.#pause(stage))) return undefined;
-    const asked = { stage, step: planned.number, number, rows: figures };
-    const judged = await judgeStage(deps.files, { directory, plan }, asked);
-    return { ...key, at: deps.clock.now(), ...judged, figures };
-  }
+  let current = progress.stage.passed + 1;
 
   /** Behind the last outcome of the stage, which is durable: a later process waits for what is left. False where the run stops meanwhile. */
-  async #pause({ pauseMs = 0 }: RampStage): Promise<boolean> {
-    const { progress, planned, deps, stop } = this.#context;
+  const pause = async ({ pauseMs = 0 }: RampStage) => {
     const untilMs = progress.stage.lastOutcomeAt + pauseMs;
     if (untilMs <= deps.clock.now()) return !stop.isRequested;
     const until = formatTime({ at: new Date(untilMs).toISOString() });
-    const so = `step ${planned.number}: stage ${this.#current} is sent; it is judged on ${until}, and the run waits for that`;
-    deps.onNotice(so, { event: 'stage', step: planned.number, stage: this.#current, until: untilMs });
+    const so = `step ${planned.number}: stage ${current} is sent; it is judged on ${until}, and the run waits for that`;
+    deps.onNotice(so, { event: 'stage', step: planned.number, stage: current, until: untilMs });
     await sleepUntil(untilMs, deps.clock, stop.nothingNew);
     return !stop.isRequested;
-  }
+  };
+
+  /** Decides how a stage ended; undefined where the run stops before that. */
+  const judge = async (stage: RampStage): Promise<StageEntry | undefined> => {
+    const { waiting } = progress.stage;
+    // On a sample a person decides, in a run of its own. One that was held passes once receipts say so.
+    if (waiting?.verdict === 'asked') return waiting;
+    const key = { type: 'stage', step: planned.number, number: current, by: 'ramp' } as const;
+    const figures = { ...progress.stage.rows };
+    // A short file has no row for it.
+    if (planned.stages?.[current - 1] === 0) {
+      return { ...key, at: deps.clock.now(), verdict: 'passed', why: 'no row is in it', figures };
+    }
+    if (!(await pause(stage))) return undefined;
+    const asked = { stage, step: planned.number, number: current, rows: figures };
+    const judged = await judgeStage(deps.files, { directory, plan }, asked);
+    return { ...key, at: deps.clock.now(), ...judged, figures };
+  };
+
+  return {
+    isOpen: ({ stage = Number.POSITIVE_INFINITY }) => stage <= current,
+    endStage: async () => {
+      const stage = ramp[current - 1];
+      if (stage === undefined) throw new InternalError('unexpected', `Cannot end stage ${current}: it is the last one`);
+      const { waiting } = progress.stage;
+      const judged = await judge(stage);
+      if (judged === undefined) return false;
+      const entry = waiting === null || judged.verdict === 'passed' ? judged : waiting;
+      if (entry !== waiting) {
+        await lock.assertHeld();
+        await journal.append(entry);
+      }
+      const so = `step ${planned.number}: ${describeStage(entry)}`;
+      if (entry.verdict !== 'passed') {
+        if (entry.verdict === 'asked') stop.request('sampled', so);
+        else stop.request('held', so, needsReceipts(stage) ? 'needs-receipts' : undefined);
+        return false;
+      }
+      current += 1;
+      deps.onNotice(`${so}; stage ${current} begins`, { event: 'stage', step: planned.number, stage: current });
+      return true;
+    },
+  };
 }
 
 /** `stage 1 is sent (23 rows accepted): a person decides on the rest` */
