@@ -40,7 +40,7 @@ const HISTORY_FILE = 'history.ndjson';
 const SERVICE_FILE = 'service.yaml';
 /** Keys that have maps of which the forms show what they need. */
 const WHOLE = new Set([
-  ...['service', 'prices', 'testNumbers', 'steps.suppress', 'steps.input.where'],
+  ...['service', 'prices', 'testNumbers', 'output.csv', 'steps.suppress', 'steps.input.where'],
   ...['steps.template.scheduled', 'steps.window', 'steps.ramp'],
 ]);
 /** The memory as a job of a campaign names it: it stands beside `campaigns/`. */
@@ -51,7 +51,7 @@ const HOW_READ = [
   ...['files', 'country', 'countryColumn', 'encoding', 'sheet'].map((key) => ['input', key]),
 ];
 const KNOWN = new Set([
-  ...['name', 'memory', 'sameText', 'steps', 'optOuts', 'guards', 'guards.requireApproval'],
+  ...['name', 'memory', 'sameText', 'steps', 'optOuts', 'output', 'guards', 'guards.requireApproval'],
   ...['steps.kind', 'steps.input', 'steps.template'],
   ...HOW_READ.map((key) => ['steps', ...key].join('.')),
   ...['steps.template.source', 'steps.template.text'],
@@ -129,7 +129,10 @@ export class Campaigns {
       made.set('name', campaign.name);
       const memory = made.createPair('memory', MEMORY);
       memory.key.commentBefore = ' all campaigns remember together whom they wrote to';
-      if (isMap(made.contents)) made.contents.items.splice(1, 0, memory);
+      // Without the mark Excel takes outputs for another encoding.
+      const output = made.createPair('output', made.get('output') ?? { csv: { bom: true } });
+      made.delete('output');
+      if (isMap(made.contents)) made.contents.items.splice(1, 0, memory, output);
       await this.#write(campaign, made);
     } else
       await this.#changeNow(campaign.name, (document) => {

@@ -8,6 +8,8 @@ export interface SampledFile {
   readonly name: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
+  /** What separates its fields, of a CSV. */
+  readonly delimiter?: string | undefined;
 }
 
 /** The first rows of all files, in the columns that every file has; names are those of the first file. */

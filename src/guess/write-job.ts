@@ -28,6 +28,8 @@ interface JobFrame {
   readonly isEncodingStated: boolean;
   readonly sheet: string | undefined;
   readonly columns: readonly string[];
+  /** The fields of its files are separated as where decimals have a comma. */
+  readonly hasSemicolons: boolean;
 }
 
 /** The job file: it runs as it stands, and its comments say what each guess rests on. The same guess gives the same text. */
@@ -39,7 +41,7 @@ export function writeJob(guess: JobGuess, frame: JobFrame): string {
   return `${[...writeHead(guess, frame), 'steps:', ...steps].join('\n')}\n`;
 }
 
-function writeHead({ rows, notInAll, number }: JobGuess, { name, files }: JobFrame): string[] {
+function writeHead({ rows, notInAll, number }: JobGuess, { name, files, hasSemicolons }: JobFrame): string[] {
   const { region, mobile } = exampleFor(number?.mostly);
   const from = files.length === 1 ? files[0] : countOf(files.length, 'file');
   return [
@@ -63,6 +65,9 @@ function writeHead({ rows, notInAll, number }: JobGuess, { name, files }: JobFra
     `# testNumbers: ["${mobile}"]   # your own phones: volley test sends some of the messages to them`,
     '# optOuts: opt-outs.csv   # who answered STOP: volley listen --opt-outs writes it, and nothing is sent to them',
     '# prices: { file: prices.csv, currency: EUR }   # what messages cost: the plan then says what it costs',
+    ...(hasSemicolons
+      ? ['output: { csv: { delimiter: ";", bom: true } }   # as the file has it: Excel opens it so']
+      : []),
     ...(number === undefined
       ? []
       : [

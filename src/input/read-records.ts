@@ -150,7 +150,7 @@ async function readHead(file: InputFile, stated: Stated & { most: number }): Ret
 async function readRows(
   file: InputFile,
   { most, ...stated }: Stated & { most: number },
-): Promise<Pick<SampledFile, 'columns' | 'rows'> & { isOwn: boolean }> {
+): Promise<Omit<SampledFile, 'name'> & { isOwn: boolean }> {
   const records = readRecords(file, anInput(file, stated));
   const rows: (readonly Cell[])[] = [];
   let unreadable = 0;
@@ -168,7 +168,7 @@ async function readRows(
     const hint = unreadable === 0 ? undefined : adviseOnTitle(records.columns);
     throw refuse(file, 'it holds no row that can be read', 'rows below its header', hint);
   }
-  return { columns: [...records.columns], rows, isOwn };
+  return { columns: [...records.columns], rows, delimiter: records.delimiter, isOwn };
 }
 
 /** What to do where a title may stand above the names of the columns. */

@@ -78,6 +78,7 @@ export const init = defineVerb({
       isEncodingStated: encoding !== undefined,
       sheet: heads.sheet,
       columns: sample.columns,
+      hasSemicolons: heads.files.every(({ delimiter }) => delimiter === ';'),
     });
     const job = parseJob(text, path);
     name({ job: job.name });

@@ -74,6 +74,7 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     expect(textOf(await console.ask('/'))).toContain('Done sale 3 messages accepted of 4 rows');
 
     const results = await console.ask('/c/sale/out/1-sms.results.csv');
+    expect(console.jobOf('sale')).toContain('bom: true');
     expect(results.headers.get('content-disposition')).toBe('attachment; filename="1-sms.results.csv"');
     expect((await console.ask('/c/sale/out/plan.json')).status).toBe(404);
     expect((await console.ask('/c/sale/out/..%2F..%2Fjob.yaml')).status).toBe(404);

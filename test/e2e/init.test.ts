@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
 import { aWorkspaceInProcess, type Workspace } from './a-workspace.js';
@@ -39,7 +39,9 @@ test('init writes a job that can be checked, planned and run as it is, the same 
 
   expect((await workspace.volley('check', 'a/people.yaml')).code).toBe(0);
   expect(await planOf('a/people.yaml')).toMatchObject({ kind: 'sms', read: 30, planned: 30, rejected: 0 });
-  expect((await workspace.volley('run', 'a/people.yaml')).summary.balance).toMatchObject({ accepted: 30 });
+  const { directory, balance } = (await workspace.volley('run', 'a/people.yaml')).summary;
+  expect(balance).toMatchObject({ accepted: 30 });
+  expect(readFileSync(`${directory}/1-sms.results.csv`, 'utf8')).toMatch(/^\ufeff_step;_file;/);
   expect(workspace.read('a/people.yaml')).toBe(workspace.read('b/people.yaml'));
   expect(workspace.read('a/people.yaml')).not.toMatch(/Person|9100|Singapur/);
 });
