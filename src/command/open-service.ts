@@ -118,11 +118,7 @@ export function readAddress(source: SecretSource, context: Context): Promise<str
 }
 
 /** Reads a secret, and has it kept out of all that is printed. `what` names it in errors. */
-export async function keepSecret(
-  source: SecretSource,
-  what: string,
-  { env, terminal, secrets }: Context,
-): Promise<string> {
+export async function keepSecret(source: SecretSource, what: string, { env, terminal, secrets }: Context) {
   return secrets.keep(await readSecret(source, { env: terminal.env, readFile: env.files.readText }, what));
 }
 

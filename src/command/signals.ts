@@ -5,11 +5,7 @@ import type { Context } from './context.js';
 import { describeFailure } from './failure.js';
 
 /** Does a task that a first signal only tells of; a second one ends the process. */
-async function onFirstSignal<T>(
-  { terminal, log }: Context,
-  tell: (name: string) => void,
-  task: () => Promise<T>,
-): Promise<T> {
+async function onFirstSignal<T>({ terminal, log }: Context, tell: (name: string) => void, task: () => Promise<T>) {
   let isFirst = true;
   const off = terminal.onSignal((name) => {
     if (!isFirst) {

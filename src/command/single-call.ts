@@ -57,11 +57,7 @@ const MAX_GIVE_UP_SECONDS = 60;
  * directory, under the job's lock. A signal cancels what has not been sent, with UserError 'interrupted'; a second one
  * also what is in flight, whose outcome is then unknown.
  */
-export async function callService<T>(
-  context: Context,
-  called: Called,
-  task: (single: SingleCall) => Promise<T>,
-): Promise<T> {
+export async function callService<T>(context: Context, called: Called, task: (single: SingleCall) => Promise<T>) {
   const { env, terminal, log, stop } = context;
   const job = await loadJob(called.job, env.files, { withoutSteps: true });
   context.name({ job: job.name });

@@ -125,11 +125,7 @@ export interface HeldRun extends Omit<HeldJob, 'directory'>, PlanAt {
 }
 
 /** Does a task behind the lock of a run's job, once its memory was found as it was left, and the plan of the run whole. */
-export function withRun<T>(
-  context: Context,
-  { directory, plan }: PlanAt,
-  task: (run: HeldRun) => Promise<T>,
-): Promise<T> {
+export function withRun<T>(context: Context, { directory, plan }: PlanAt, task: (run: HeldRun) => Promise<T>) {
   return withJob(context, dirname(directory), async ({ lock, registry }) => {
     const { files } = context.env;
     await registry.assertOwn(plan.id);

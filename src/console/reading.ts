@@ -20,7 +20,7 @@ import { readRegistry } from '../registry/open-registry.js';
 import type { CampaignReport } from '../registry/report-campaign.js';
 import { balanceOfRun } from '../report/run-rows.js';
 import { readSummary } from '../report/write-report.js';
-import { listWaiting, type WaitingPlan } from '../retry/claiming-plan.js';
+import { listWaiting } from '../retry/claiming-plan.js';
 import { findWaitingStage } from '../run/send/sending-stages.js';
 import type { Files } from '../storage/files.js';
 import { readLockOwner } from '../storage/lock.js';
@@ -121,11 +121,7 @@ export async function listEarlier(files: Files, { directory, plan }: FoundRun, w
 }
 
 /** Plans of a retry that were never sent, and that the check shows no more: the same retry makes them anew. */
-export async function listForgotten(
-  files: Files,
-  { directory }: FoundRun,
-  checked: Checked | undefined,
-): Promise<WaitingPlan[]> {
+export async function listForgotten(files: Files, { directory }: FoundRun, checked: Checked | undefined) {
   const jobDirectory = dirname(directory);
   const directories = await RunDirectories.read(files, jobDirectory);
   const waiting = await listWaiting(files, directories, await readRegistry(files, jobDirectory));

@@ -59,10 +59,7 @@ type Unchanged<T> = T extends readonly (infer Each)[]
     ? { readonly [Key in keyof T]: Unchanged<T[Key]> }
     : T;
 
-async function planSource(
-  source: string | Unchanged<WrittenJob>,
-  options: PlanOptions,
-): Promise<PlannedRun | undefined> {
+async function planSource(source: string | Unchanged<WrittenJob>, options: PlanOptions) {
   checkOptions('plan the job', planOptions, options);
   const job = typeof source === 'string' ? await loadJob(source) : readJobObject(source, options.directory ?? '.');
   const { made } = await planJob(createContext(createHost(options)), job, options.again ?? false);

@@ -210,11 +210,7 @@ function describeFailure(cause: unknown): Error {
  * anything but events: nothing in it is ever overwritten or cut off, except a torn last line, which was never
  * acknowledged. `goodBytes` reach to the end of the last whole line.
  */
-export async function readEventFile(
-  files: Files,
-  path: string,
-  visit: (event: StoredEvent) => void,
-): Promise<{ events: number; goodBytes: number; tornBytes: number }> {
+export async function readEventFile(files: Files, path: string, visit: (event: StoredEvent) => void) {
   const stat = await files.stat(path);
   if (stat === undefined) return { events: 0, goodBytes: 0, tornBytes: 0 };
   assertIsFile(stat, path);

@@ -18,12 +18,7 @@ const HOOK_TIMEOUTS = { connectSeconds: 3, answerSeconds: 5 };
 const WAITS_MS = [0, 500, 1000, 2000];
 
 /** Posts how a command ended, if the job asks for it. Never throws: what fails is one warning, which names no address. */
-export async function postHook(
-  context: Context,
-  job: Job,
-  notify: NonNullable<Job['notify']>,
-  ended: Ended,
-): Promise<void> {
+export async function postHook(context: Context, job: Job, notify: NonNullable<Job['notify']>, ended: Ended) {
   const event = chooseEvent(ended, notify.on);
   if (event === undefined) return;
   const { env, log } = context;
@@ -47,11 +42,7 @@ export async function postHook(
 }
 
 /** Posts until it succeeds or the time is over; returns what went wrong at last. A signal ends it at once. */
-async function postBounded(
-  { env: { clock, loadTransport }, terminal }: Context,
-  address: string,
-  body: string,
-): Promise<string | undefined> {
+async function postBounded({ env: { clock, loadTransport }, terminal }: Context, address: string, body: string) {
   const transport = (await loadTransport())(HOOK_TIMEOUTS);
   const ended = new AbortController();
   const cleared = new AbortController();

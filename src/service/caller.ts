@@ -168,11 +168,7 @@ const CHECK_REDIRECT = 'Check the base address; redirects are never followed.';
 const CHECK_WAY =
   'Something between here and the service refuses the call, or the base address is wrong. Check both, then the credentials.';
 
-function describeBadAnswer(
-  endpoint: FailedCall['endpoint'],
-  method: WireRequest['method'],
-  answer: Response,
-): ServiceError {
+function describeBadAnswer(endpoint: FailedCall['endpoint'], method: WireRequest['method'], answer: Response) {
   const { area, name, isRepeatable } = endpoint;
   if (isOwnError(answer, area) && isKeyFault(answer)) return describeUnauthorized(endpoint, method, answer);
   const problem = `HTTP ${answer.status} with an unexpected body`;

@@ -221,10 +221,7 @@ function nextOfUnbegun(summary: Summary, view: NextStepView, screen: Screen): Ne
   return { ...next, what: `${none}: ${next.what}` };
 }
 
-function nextOfTest(
-  { directory, state, balance }: Summary,
-  { isSandbox, job, planned }: NextStepView,
-): NextStep | undefined {
+function nextOfTest({ directory, state, balance }: Summary, { isSandbox, job, planned }: NextStepView) {
   if (state !== 'finished') return { what: 'resume the test', command: resumeCommand(directory) };
   if (balance.accepted < balance.read) return { what: 'see why above; then test again' };
   const what = isSandbox ? 'the sandbox accepted them:' : 'once the messages look right on your phones,';

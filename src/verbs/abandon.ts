@@ -5,13 +5,12 @@ import { openRunDirectory } from '../command/run-directory.js';
 import { formatNextStep, type Screen } from '../command/screen.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { countOf, format } from '../domain/count-of.js';
-import type { Balance } from '../domain/row.js';
 import type { RunState } from '../journal/replay.js';
 import { listUnrestored } from '../kinds/campaign.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import { readWaiting, type WaitingRun } from '../registry/waiting-messages.js';
+import { readWaiting } from '../registry/waiting-messages.js';
 import { balanceOfRun, readRunRows } from '../report/run-rows.js';
-import { findSentAgain, type SentAgain } from '../retry/claiming-plan.js';
+import { findSentAgain } from '../retry/claiming-plan.js';
 import { awaitWorkers } from '../run/run-times.js';
 import { abandonRun, assertUnfinished, holdsRows } from '../settle/settle-rows.js';
 import { nextOfSentAgain } from '../texts/next-step.js';
@@ -40,15 +39,7 @@ export const abandon = defineVerb({
 });
 
 /** `isHolder`: it has its files and rows; else they are free, as if it had never been planned. */
-async function letGo(
-  run: HeldRun,
-  context: Context,
-): Promise<{
-  balance: Balance;
-  isHolder: boolean;
-  waiting?: WaitingRun | undefined;
-  sentAgain?: SentAgain | undefined;
-}> {
+async function letGo(run: HeldRun, context: Context) {
   const { env, log } = context;
   const { files, clock } = env;
   const { plan } = run;

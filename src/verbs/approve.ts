@@ -75,11 +75,7 @@ function refuseDigest(directory: string, confirm: string, { planSha256 }: Approv
   });
 }
 
-async function readKey(
-  { job: { approvers } }: Plan,
-  written: string | undefined,
-  { env, secrets }: Context,
-): Promise<KeyObject | undefined> {
+async function readKey({ job: { approvers } }: Plan, written: string | undefined, { env, secrets }: Context) {
   if ((written === undefined) !== (approvers === undefined)) {
     const so =
       written === undefined

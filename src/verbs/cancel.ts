@@ -146,11 +146,7 @@ function findWaiting({ id, job }: Plan, nowMs: number, others: readonly WaitingR
 }
 
 /** `failure`: what kept it from asking for all of them. */
-async function takeBack(
-  { directory, plan, lock }: HeldRun,
-  waiting: readonly WaitingStep[],
-  context: Context,
-): Promise<{ counts: CancelCounts; failure: unknown }> {
+async function takeBack({ directory, plan, lock }: HeldRun, waiting: readonly WaitingStep[], context: Context) {
   const { env, log, stop } = context;
   const { files, clock } = env;
   const { state } = await readRunRows(files, { directory, plan });

@@ -212,12 +212,7 @@ function addVerb(
   );
 }
 
-function addGroup(
-  cli: Argv,
-  { command: group, about }: Listed,
-  verbs: Group,
-  run: Parameters<typeof addVerb>[3],
-): Argv {
+function addGroup(cli: Argv, { command: group, about }: Listed, verbs: Group, run: Parameters<typeof addVerb>[3]) {
   return cli.command(group, about, (builder) => {
     let built = builder;
     for (const below of verbs) {

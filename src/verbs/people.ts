@@ -53,10 +53,7 @@ export const people: Group = [
   decision('in', 'Let a number be written to again; what was taken out of a run stays out'),
 ];
 
-async function showPerson(
-  { job: written, number: given }: { job: string; number: string },
-  { env, screen }: Context,
-): Promise<Result> {
+async function showPerson({ job: written, number: given }: { job: string; number: string }, { env, screen }: Context) {
   const { files } = env;
   const job = await loadJob(written);
   const number = Number(readNumber(given, job));

@@ -198,11 +198,7 @@ function sayMore(failure: unknown): unknown {
 }
 
 /** It has begun, and is neither a test, nor abandoned, nor finished, with its outputs, and recorded as such. */
-async function isUnfinished(
-  past: PastRun,
-  { registry }: SendingJob,
-  { env, log }: Pick<Context, 'env' | 'log'>,
-): Promise<boolean> {
+async function isUnfinished(past: PastRun, { registry }: SendingJob, { env, log }: Pick<Context, 'env' | 'log'>) {
   const { id, testOf } = past.plan;
   if (past.state === 'planned' || testOf !== undefined || registry.state.isAbandoned(id)) return false;
   const isRecorded = past.state === 'finished' && registry.find(id)?.ended?.state === 'finished';

@@ -10,7 +10,7 @@ import { readOpenDoubt } from '../registry/read-runs.js';
 import { EXIT } from '../report/exit-code.js';
 import { countUnderWay, readRunRows } from '../report/run-rows.js';
 import type { Summary } from '../report/summary.js';
-import { findSentAgain, type SentAgain } from '../retry/claiming-plan.js';
+import { findSentAgain } from '../retry/claiming-plan.js';
 import { type ExportEnd, settleByExport } from '../settle/settle-export.js';
 import { settleByReceipts } from '../settle/settle-receipts.js';
 import { type LockedRun, NONE_SETTLED, type SettledCounts, settleByDecision } from '../settle/settle-rows.js';
@@ -102,11 +102,7 @@ export const settle = defineVerb({
   },
 });
 
-async function settleRows(
-  held: HeldRun,
-  settleBy: (run: LockedRun) => Promise<ExportEnd>,
-  env: Env,
-): Promise<{ end: ExportEnd; underWay: number; summary: Summary; sentAgain: SentAgain | undefined }> {
+async function settleRows(held: HeldRun, settleBy: (run: LockedRun) => Promise<ExportEnd>, env: Env) {
   const readRun = async () => ({ ...(await readRunRows(env.files, held)), lock: held.lock });
   let run = await readRun();
   const received = await settleByReceipts(run, env);

@@ -127,11 +127,7 @@ async function planTest(
   }
 }
 
-function chooseTested(
-  job: Job,
-  steps: readonly PreviewedStep[],
-  { choice }: ChosenRows,
-): Pick<TestSource, 'job' | 'steps'> {
+function chooseTested(job: Job, steps: readonly PreviewedStep[], { choice }: ChosenRows) {
   const tested = steps.flatMap(({ number, inputs, rows }) => {
     const step = job.steps[number - 1];
     const planned = rows.flatMap(({ row }) => (row.state === 'planned' ? [row] : []));

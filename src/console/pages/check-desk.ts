@@ -251,10 +251,7 @@ function renderSend(view: View, checked: Checked): Html {
 }
 
 /** What the person who looks at a plan can do with it. */
-function whatNext(
-  { user }: Pick<View, 'user'>,
-  { plan, approvals }: Pick<Checked, 'plan' | 'approvals'>,
-): 'send' | 'approve' | 'ask' {
+function whatNext({ user }: Pick<View, 'user'>, { plan, approvals }: Pick<Checked, 'plan' | 'approvals'>) {
   if (approvals.count >= approvals.required) return 'send';
   const isOwn = user !== undefined && foldPerson(user.name) === foldPerson(plan.plannedBy);
   // Where approvals are signed, the key is the approver's alone.

@@ -55,11 +55,7 @@ interface Looked {
  */
 export class FixDesk extends Desk {
   /** `act`: on what is left to fix, which is the same that the form is about, where it says which. */
-  async #onLeft(
-    asked: CampaignRequest,
-    act: (looked: Looked) => Promise<PageAnswer>,
-    waitMs?: number,
-  ): Promise<PageAnswer> {
+  async #onLeft(asked: CampaignRequest, act: (looked: Looked) => Promise<PageAnswer>, waitMs?: number) {
     const looked = await this.#look(asked.campaign, waitMs);
     if (looked === 'later') return waitPage(viewOf(asked), 'fix', queryOf(readPlace(asked)));
     if (looked === undefined) return { to: `/c/${asked.name}/check` };

@@ -27,10 +27,7 @@ const RETRIED: readonly string[] = ['not-sent', 'had-it-already', 'unprocessed']
 /** What is left to decide of a run that is over: rows in doubt, rows for another plan, messages that the service still holds. */
 export class RepairDesk extends Desk {
   /** `act`: on the run whose rows are in doubt, which is the one that the form is about. */
-  async #onDoubt(
-    asked: CampaignRequest,
-    act: (found: { run: string; rows: number }) => Promise<PageAnswer>,
-  ): Promise<PageAnswer> {
+  async #onDoubt(asked: CampaignRequest, act: (found: { run: string; rows: number }) => Promise<PageAnswer>) {
     const run = await findRun(asked.campaign, this.context);
     const scope = { isSandbox: run?.plan.job.service.sandbox === true, isRunning: run?.runner !== undefined };
     const { runs } = run ? await readOpenDoubt(this.files, join(run.directory, '..'), scope) : { runs: [] };

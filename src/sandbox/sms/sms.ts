@@ -153,11 +153,7 @@ const MAX_PARTS = 10;
 const MAX_SCHEDULE_MS = 7 * 86_400_000;
 
 /** Judges the messages of a batch; measures a text once that messages in a row share. `now` in ms since 1970. */
-function judgeMessages(
-  { messages, template = {} }: BatchRequest,
-  now: number,
-  rowFaults: readonly RowFault[],
-): JudgedMessage[] {
+function judgeMessages({ messages, template = {} }: BatchRequest, now: number, rowFaults: readonly RowFault[]) {
   let lastText: string | undefined;
   let lastEncoding: string | undefined;
   let measure: TextMeasure = { encoding: 'GSM7', parts: 1 };
