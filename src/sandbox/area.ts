@@ -84,18 +84,26 @@ export interface Handled {
   readonly posts?: (webhooks: WebhookSender) => void;
 }
 
-/** A route in which everything but method, path and who may be left out; `handle` takes what the schema of the body gives. */
+/** How a route is called, and its path: `PATCH /x/:name`. */
+export type Address = `${Route['method']} /${string}`;
+
+/** What a route has beside its address; all but `handle` may be left out, which takes what the schema of the body gives. */
 export interface WrittenRoute<Schema extends z.ZodType, Given extends readonly unknown[] = []>
-  extends Pick<Route, 'method' | 'path' | 'who'>,
-    Partial<Pick<Route, 'recipients' | 'isBatch'>> {
+  extends Partial<Pick<Route, 'recipients' | 'isBatch'>> {
   readonly schema?: Schema;
   readonly codes?: Codes;
   handle(...given: [...Given, call: AreaCall<z.output<Schema>>]): Handled | RefusedRequest;
 }
 
-export function defineRoute<Schema extends z.ZodType>({ schema, codes, ...route }: WrittenRoute<Schema>): Route {
+export function defineRoute<Schema extends z.ZodType>(
+  address: Address,
+  who: Who,
+  written: WrittenRoute<Schema>,
+): Route {
+  const { schema, codes, ...route } = written;
+  const [method, path] = address.split(' ');
   const check = schema && checkedBy(schema, codes);
-  return { check, recipients: () => [], isBatch: false, ...route } as Route;
+  return { method, path, who, check, recipients: () => [], isBatch: false, ...route } as Route;
 }
 
 /**

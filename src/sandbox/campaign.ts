@@ -37,19 +37,13 @@ export function createCampaignArea(): SandboxArea {
     name: 'campaign',
     errors: CAMPAIGN_ERRORS,
     routes: [
-      defineRoute({
-        method: 'GET',
-        path: '/api/stats/campaigns/:campaignId.json',
-        who: 'dataToken',
+      defineRoute('GET /api/stats/campaigns/:campaignId.json', 'dataToken', {
         handle: (call) => {
           const campaign = findCampaign(call);
           return campaign === undefined ? { status: 404 } : { status: 200, body: { campaign } };
         },
       }),
-      defineRoute({
-        method: 'POST',
-        path: '/api/tstats/campaigns/:campaignId',
-        who: 'actionToken',
+      defineRoute('POST /api/tstats/campaigns/:campaignId', 'actionToken', {
         handle: (call) => {
           const campaign = findCampaign(call);
           if (campaign === undefined) return { status: 404 };
@@ -69,17 +63,11 @@ export function createCampaignArea(): SandboxArea {
           return { status: 200, body: { message: 'Campaign status changed.' }, entries };
         },
       }),
-      defineRoute({
-        method: 'GET',
-        path: '/_sandbox/campaigns',
-        who: 'anyone',
+      defineRoute('GET /_sandbox/campaigns', 'anyone', {
         handle: () => ({ status: 200, body: [...campaigns.values()] }),
       }),
       /** Sets any field of one, even if the service would refuse; a missing one is created. */
-      defineRoute({
-        method: 'PUT',
-        path: '/_sandbox/campaigns/:campaignId(^[1-9]\\d{0,8}$)',
-        who: 'anyone',
+      defineRoute('PUT /_sandbox/campaigns/:campaignId(^[1-9]\\d{0,8}$)', 'anyone', {
         handle: ({ params: { campaignId }, body }) => {
           const id = Number(campaignId);
           const known = campaigns.get(id);

@@ -35,10 +35,7 @@ export function createChatArea(newId: () => string, requestsPerSecond: number): 
     // The contract names the rate and not what happens above it: refused, so that pacing can be tested.
     rates: [{ perSecond: requestsPerSecond, of: () => 'the one key' }],
     routes: [
-      defineRoute({
-        method: 'GET',
-        path: MESSAGES,
-        who: 'chatKey',
+      defineRoute(`GET ${MESSAGES}`, 'chatKey', {
         handle: ({ query: { room = DEFAULT_ROOM, pageSize = DEFAULT_PAGE_SIZE } }) => {
           if (typeof room !== 'string' || room === '') return { status: 400, message: 'room must be a text' };
           if (typeof pageSize !== 'string' || !/^[1-9]\d{0,8}$/.test(pageSize)) {
@@ -47,10 +44,7 @@ export function createChatArea(newId: () => string, requestsPerSecond: number): 
           return { status: 200, body: (messagesOf.get(room) ?? []).slice(-Number(pageSize)).reverse() };
         },
       }),
-      defineRoute({
-        method: 'POST',
-        path: MESSAGES,
-        who: 'chatKey',
+      defineRoute(`POST ${MESSAGES}`, 'chatKey', {
         schema: postSchema,
         // One message, to a room and not to a number.
         recipients: () => [''],

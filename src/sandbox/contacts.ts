@@ -79,11 +79,8 @@ export function createContactsArea(): SandboxArea {
   return {
     name: 'contacts',
     // The reference has the path without a prefix, the service's documentation with one.
-    routes: ['', '/api/v1'].flatMap((prefix) => [
-      defineRoute({
-        method: 'POST',
-        path: `${prefix}/accounts/:accountId/contacts`,
-        who: 'accountId',
+    routes: (['', '/api/v1'] as const).flatMap((prefix) => [
+      defineRoute(`POST ${prefix}/accounts/:accountId/contacts`, 'accountId', {
         schema: contactSchema,
         codes: { country: ERROR_CODE.country, 'addresses.msisdn': ERROR_CODE.invalidMsisdn },
         recipients: numberAt('addresses', 'msisdn'),
@@ -114,10 +111,7 @@ export function createContactsArea(): SandboxArea {
             : { status: 200, ...answer };
         },
       }),
-      defineRoute({
-        method: 'GET',
-        path: `${prefix}/accounts/:accountId/contacts/:contactId`,
-        who: 'accountId',
+      defineRoute(`GET ${prefix}/accounts/:accountId/contacts/:contactId`, 'accountId', {
         handle: ({ params: { accountId, contactId } }) => {
           const row = rows.get(Number(contactId));
           return row === undefined || row.account !== accountId

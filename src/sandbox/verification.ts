@@ -57,10 +57,7 @@ export function createVerificationArea(newId: () => string): SandboxArea {
   return {
     name: 'verification',
     routes: [
-      defineRoute({
-        method: 'POST',
-        path: SESSIONS,
-        who: 'subAccountId',
+      defineRoute(`POST ${SESSIONS}`, 'subAccountId', {
         schema: creationSchema,
         codes: CODES,
         recipients: numberAt('destination'),
@@ -85,10 +82,7 @@ export function createVerificationArea(newId: () => string): SandboxArea {
           return { status: 200, body: toCreationBody(session), entries: [row] };
         },
       }),
-      defineRoute({
-        method: 'GET',
-        path: `${SESSIONS}/:sessionId`,
-        who: 'subAccountId',
+      defineRoute(`GET ${SESSIONS}/:sessionId`, 'subAccountId', {
         handle: ({ at, params: { subAccountId, sessionId = '' }, query: { code } }) => {
           const session = sessions.get(sessionId);
           if (session === undefined || session.subAccountId !== subAccountId) return NO_SESSION;
@@ -102,10 +96,7 @@ export function createVerificationArea(newId: () => string): SandboxArea {
           return { status: 200, body: toReadBody(checked, at), entries: checked === session ? [] : [row] };
         },
       }),
-      defineRoute({
-        method: 'GET',
-        path: '/_sandbox/sessions/:sessionId',
-        who: 'anyone',
+      defineRoute('GET /_sandbox/sessions/:sessionId', 'anyone', {
         handle: ({ at, params: { sessionId = '' } }) => {
           const session = sessions.get(sessionId);
           if (session === undefined) return NO_SESSION;

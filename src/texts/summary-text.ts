@@ -42,10 +42,7 @@ import { formatBalances, OUTPUT_STYLES } from './table.js';
  * The account of a run in plain words, for a person: how it ended, one table, why rows were not accepted, what to do next. `nowMs`: what waits
  * at the service can still be taken back.
  */
-export function formatSummary(
-  summary: Summary,
-  view: NextStepView & { readonly nowMs: number; readonly screen?: Screen },
-): string {
+export function formatSummary(summary: Summary, view: NextStepView & { nowMs: number; screen?: Screen }): string {
   const { isSandbox, nowMs, screen = PLAIN_SCREEN } = view;
   const next = nextStep(summary, view, screen);
   const sections = [

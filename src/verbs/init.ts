@@ -194,10 +194,7 @@ function findTodo({ number }: JobGuess): { readonly says: string; readonly first
 }
 
 /** What was found, the first message, and what to do now: for a person. */
-function formatGuess(
-  written: WrittenGuess,
-  { example, screen }: { readonly example: Preview | undefined; readonly screen: Screen },
-): string {
+function formatGuess(written: WrittenGuess, { example, screen }: { example: Preview | undefined; screen: Screen }) {
   const { path, files, guess } = written;
   const job = showPath(screen, path);
   const from = files.length === 1 ? (files[0]?.name ?? '') : countOf(files.length, 'file');

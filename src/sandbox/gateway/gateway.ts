@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
+import type { Who } from '../admission.js';
 import {
+  type Address,
   type AreaCall,
   defineRoute,
   type Fields,
   type Handled,
   numberAt,
-  type Route,
   type SandboxArea,
   type WrittenRoute,
 } from '../area.js';
@@ -70,15 +71,15 @@ export function createGatewayArea(newId: () => string): SandboxArea {
     ...(event && { posts: tell(conversation, at, event) }),
   });
 
-  const about = <Schema extends z.ZodType>({ handle, ...route }: WrittenRoute<Schema, [Conversation]>): Route =>
-    defineRoute<Schema>({
-      ...route,
+  const about = <Schema extends z.ZodType>(address: Address, who: Who, written: WrittenRoute<Schema, [Conversation]>) =>
+    defineRoute<Schema>(address, who, {
+      ...written,
       handle: (call) => {
         const { conversationId = '' } = call.params;
         const conversation = conversations.get(conversationId);
-        if (conversation !== undefined) return handle(conversation, call);
+        if (conversation !== undefined) return written.handle(conversation, call);
         const message =
-          route.who === 'anyone'
+          who === 'anyone'
             ? `There is no conversation ${conversationId}`
             : `Entity of type Conversation with id ${conversationId} was not found.`;
         return { status: 404, message };
@@ -86,10 +87,7 @@ export function createGatewayArea(newId: () => string): SandboxArea {
     });
 
   const update = (method: 'PUT' | 'PATCH') =>
-    about({
-      method,
-      path: CONVERSATION,
-      who: 'gatewayKey',
+    about(`${method} ${CONVERSATION}`, 'gatewayKey', {
       schema: updateSchema,
       codes: NO_OBJECT,
       recipients: numberAt('user', 'phone'),
@@ -115,10 +113,7 @@ export function createGatewayArea(newId: () => string): SandboxArea {
     name: 'gateway',
     errors: GATEWAY_ERRORS,
     routes: [
-      defineRoute({
-        method: 'POST',
-        path: `${BASE}/webhooks`,
-        who: 'gatewayKey',
+      defineRoute(`POST ${BASE}/webhooks`, 'gatewayKey', {
         schema: webhookSchema,
         codes: NO_OBJECT,
         handle: ({ body: webhook }) => {
@@ -132,10 +127,7 @@ export function createGatewayArea(newId: () => string): SandboxArea {
           };
         },
       }),
-      defineRoute({
-        method: 'POST',
-        path: `${BASE}/channels`,
-        who: 'gatewayKey',
+      defineRoute(`POST ${BASE}/channels`, 'gatewayKey', {
         schema: channelSchema,
         codes: NO_OBJECT,
         handle: ({ body: { name, description, type, webHookId: webhookId, routingOptions } }) => {
@@ -152,10 +144,7 @@ export function createGatewayArea(newId: () => string): SandboxArea {
           return { ...hal(200, { ...made, routingOptions: { type: 'queue', id: queueId } }), entries: [row] };
         },
       }),
-      defineRoute({
-        method: 'POST',
-        path: `${BASE}/conversations`,
-        who: 'gatewayKey',
+      defineRoute(`POST ${BASE}/conversations`, 'gatewayKey', {
         schema: conversationSchema,
         codes: NO_OBJECT,
         recipients: numberAt('user', 'phone'),
@@ -183,18 +172,10 @@ export function createGatewayArea(newId: () => string): SandboxArea {
           return accept(call, made, { kind: 'conversation', event, ...hal(202, { conversationId, createdAt }) });
         },
       }),
-      about({
-        method: 'GET',
-        path: CONVERSATION,
-        who: 'gatewayKey',
-        handle: (conversation) => hal(200, toResult(conversation)),
-      }),
+      about(`GET ${CONVERSATION}`, 'gatewayKey', { handle: (conversation) => hal(200, toResult(conversation)) }),
       update('PUT'),
       update('PATCH'),
-      about({
-        method: 'POST',
-        path: `${CONVERSATION}/messages`,
-        who: 'gatewayKey',
+      about(`POST ${CONVERSATION}/messages`, 'gatewayKey', {
         schema: messageSchema,
         codes: NO_OBJECT,
         recipients: numberAt('user', 'phone'),
@@ -207,22 +188,11 @@ export function createGatewayArea(newId: () => string): SandboxArea {
           return accept(call, after, { kind: 'message', event, status: 202 });
         },
       }),
-      defineRoute({
-        method: 'GET',
-        path: CONTROL,
-        who: 'anyone',
-        handle: () => ({ status: 200, body: [...conversations.values()] }),
-      }),
-      about({
-        method: 'GET',
-        path: `${CONTROL}/:conversationId`,
-        who: 'anyone',
+      defineRoute(`GET ${CONTROL}`, 'anyone', { handle: () => ({ status: 200, body: [...conversations.values()] }) }),
+      about(`GET ${CONTROL}/:conversationId`, 'anyone', {
         handle: (conversation) => ({ status: 200, body: conversation }),
       }),
-      about({
-        method: 'POST',
-        path: `${CONTROL}/:conversationId/join`,
-        who: 'anyone',
+      about(`POST ${CONTROL}/:conversationId/join`, 'anyone', {
         schema: joinSchema,
         handle: (conversation, call) => {
           const { agentId, agentName } = call.body;
@@ -234,10 +204,7 @@ export function createGatewayArea(newId: () => string): SandboxArea {
         },
       }),
       // Typing changes nothing, so it is in no ledger.
-      about({
-        method: 'POST',
-        path: `${CONTROL}/:conversationId/type`,
-        who: 'anyone',
+      about(`POST ${CONTROL}/:conversationId/type`, 'anyone', {
         handle: (conversation, { at }) => {
           const { agent } = conversation;
           if (agent === null) return { status: 409, message: 'Cannot type: no agent has joined' };
@@ -245,10 +212,7 @@ export function createGatewayArea(newId: () => string): SandboxArea {
           return { status: 200, body: conversation, posts: tell(conversation, at, { eventType: 'ACTIVITY', data }) };
         },
       }),
-      about({
-        method: 'POST',
-        path: `${CONTROL}/:conversationId/message`,
-        who: 'anyone',
+      about(`POST ${CONTROL}/:conversationId/message`, 'anyone', {
         schema: agentMessageSchema,
         handle: (conversation, call) => {
           const { agent } = conversation;

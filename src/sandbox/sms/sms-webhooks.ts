@@ -107,10 +107,7 @@ const INBOUND: PostKind<object> = {
 
 /** Plays a person who writes an SMS to the account: `url` gets it. It is in no ledger. */
 export function inboundRoute(newId: () => string): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/_sandbox/inbound',
-    who: 'anyone',
+  return defineRoute('POST /_sandbox/inbound', 'anyone', {
     schema,
     handle: ({ body: { url, text, ...from } }) => {
       const message = { umid: newId(), ...from, body: text };

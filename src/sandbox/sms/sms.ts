@@ -44,10 +44,7 @@ export function createSmsArea(clock: Clock, newId: () => string, limits: RateLim
       { perSecond: limits.perSubAccount, of: (_, { subAccountId = '' }) => subAccountId },
     ],
     routes: [
-      defineRoute({
-        method: 'POST',
-        path: BATCHES,
-        who: 'subAccountId',
+      defineRoute(`POST ${BATCHES}`, 'subAccountId', {
         schema: writtenBatch,
         codes: BATCH_CODES,
         recipients: readDestinations,
@@ -92,10 +89,7 @@ export function createSmsArea(clock: Clock, newId: () => string, limits: RateLim
           };
         },
       }),
-      defineRoute({
-        method: 'DELETE',
-        path: `${BATCHES}/:batchId`,
-        who: 'subAccountId',
+      defineRoute(`DELETE ${BATCHES}/:batchId`, 'subAccountId', {
         handle: ({ at, params: { subAccountId, batchId = '' } }) => {
           const batch = batches.get(batchId);
           if (batch === undefined || batch.subAccountId !== subAccountId) {
@@ -109,10 +103,7 @@ export function createSmsArea(clock: Clock, newId: () => string, limits: RateLim
           return { status: 200, body: { cancelledCount }, ...(cancelledCount > 0 && { note }) };
         },
       }),
-      defineRoute({
-        method: 'GET',
-        path: `${MESSAGES}/:umid`,
-        who: 'subAccountId',
+      defineRoute(`GET ${MESSAGES}/:umid`, 'subAccountId', {
         // Details of a message are in the ledger alone.
         handle: () => ({ status: 404, message: 'Message not found' }),
       }),
