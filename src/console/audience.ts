@@ -25,10 +25,7 @@ export interface Audience {
 }
 
 /** A column of which values can be ticked. */
-export interface TickableColumn {
-  readonly column: string;
-  readonly values: readonly { readonly value: string; readonly rows: number; readonly isTicked: boolean }[];
-}
+export type TickableColumn = Readonly<ReturnType<typeof tickColumn>>;
 
 /** Forms show columns of at most so many values; others are named in the job file. */
 const MOST_VALUES = 30;
@@ -118,7 +115,7 @@ export function listTickable({ columns, rows }: SampledRows, ticked: readonly Ti
   return [...listed, ...missing.map((own) => tickColumn(own, []))];
 }
 
-function tickColumn({ column, values }: Ticked, found: readonly { value: string; rows: number }[]): TickableColumn {
+function tickColumn({ column, values }: Ticked, found: readonly { value: string; rows: number }[]) {
   const isSame = (one: string, other: string) => foldText(one) === foldText(other);
   const others = values.filter((value) => !found.some((each) => isSame(each.value, value)));
   const known = found.map((each) => ({ ...each, isTicked: values.some((value) => isSame(value, each.value)) }));

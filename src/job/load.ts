@@ -136,13 +136,9 @@ export async function placeProblems(
   return new UserError(error.code, message, { ...error, problems });
 }
 
-interface Source {
-  readonly file: string;
-  readonly text: string;
-  readonly yaml: Yaml;
-}
+type Source = ReturnType<typeof readSource>;
 
-function readSource(text: string, file: string): Source {
+function readSource(text: string, file: string) {
   const clean = text.replace(/^\uFEFF/, '');
   return { file, text: clean, yaml: readYaml(clean) };
 }

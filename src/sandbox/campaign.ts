@@ -6,17 +6,7 @@ import type { ErrorForm, RefusedRequest } from './http-answer.js';
 /** A campaign that was changed: by a request, or by a person through `/_sandbox`. */
 export type CampaignEntry = AreaEntry<'campaign', CampaignRow>;
 
-interface CampaignRow {
-  readonly campaignId: number;
-  /** Null when it came through `/_sandbox`. */
-  readonly requested: RequestedStatus | null;
-  /** Number of the status before; null for a campaign that was not there. */
-  readonly from: number | null;
-  /** Number of the status from then on. */
-  readonly status: number;
-  /** What the service holds from then on. */
-  readonly campaign: KeptCampaign;
-}
+type CampaignRow = Readonly<ReturnType<typeof toCampaignRow>>;
 
 /** Campaign status: read under `stats` with the data token, changed under `tstats` with the action token. */
 export function createCampaignArea(): SandboxArea {
@@ -179,8 +169,8 @@ const FIRST_CAMPAIGNS: readonly z.input<typeof campaignSchema>[] = [
   { 'campaign-id': 107, 'campaign-name': 'not enabled', status: 3, enabled: 'N' },
 ];
 
-/** `from` is the number of the status before. */
-function toCampaignRow(campaign: KeptCampaign, requested: RequestedStatus | null, from: number | null): CampaignRow {
+/** What the service holds from then on. `requested`: null when it came through `/_sandbox`; `from`: null for a campaign that was not there. */
+function toCampaignRow(campaign: KeptCampaign, requested: RequestedStatus | null, from: number | null) {
   return { campaignId: campaign['campaign-id'], requested, from, status: campaign.status, campaign };
 }
 

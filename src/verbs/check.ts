@@ -15,7 +15,7 @@ import { fixDates } from '../job/planned-job.js';
 import { areasOf, kindOf } from '../kinds/kinds.js';
 import { readHookAddress } from '../observe/hook.js';
 import { checkInputHead, type InputHead } from '../plan/check-head.js';
-import { readPlan, type SuppressionInput } from '../plan/format/plan-file.js';
+import { readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { listTimeFaults } from '../plan/guards.js';
 import { loadPrices } from '../plan/load-prices.js';
@@ -99,17 +99,10 @@ const UNSAID =
 const OWN_PLAN =
   'guards.requireApproval is 1: who plans gives a name alone, so one approver can plan under another name and approve it. requireApproval: 2 takes the keys of two people';
 
-interface CheckedStep {
-  readonly number: number;
-  readonly kind: string;
-  readonly files: readonly string[];
-  readonly suppression: readonly CheckedList[];
-}
+type CheckedFiles = Awaited<ReturnType<typeof checkFiles>>;
+type CheckedStep = CheckedFiles & { readonly number: number; readonly kind: string };
 
-/** What a suppression list would do; `among`: the recipients that were looked at. */
-type CheckedList = Omit<SuppressionInput, 'path' | 'sha256'> & { readonly among: string };
-
-const NO_FILES = { files: [], suppression: [] };
+const NO_FILES: CheckedFiles = { files: [], suppression: [] };
 
 function sayStep({ number, kind, files, suppression }: CheckedStep): string[] {
   return [
@@ -123,7 +116,7 @@ async function checkFiles(
   { step, number }: { step: RowStep; number: number },
   { reader, files }: { reader: Omit<InputReader, 'spoolStandardInput'>; files: Files },
   { problems, notices, empty }: Findings,
-): Promise<Pick<CheckedStep, 'files' | 'suppression'>> {
+) {
   const list = async ({ files, format }: Pick<Input, 'files' | 'format'>, onEmpty?: (shown: string) => void) => {
     const named = files.filter((pattern) => pattern !== '-');
     const found = await problems.gather(`steps[${number - 1}]`, () => reader.listInputs(named, job.directory, onEmpty));
@@ -150,7 +143,8 @@ async function checkFiles(
   const figures = suppression.figures(new Set(heads.flatMap(({ countries }) => countries)).size);
   notices.push(...heads.flatMap((head) => head.notices), ...figures.flatMap((each) => warnOfList(each) ?? []));
   const among = heads.every(({ isWhole }) => isWhole) ? 'the recipients' : 'the first recipients';
-  const lists = figures.map(({ path: _path, sha256: _sha256, ...each }): CheckedList => ({ ...each, among }));
+  /** What each would do; `among`: the recipients that were looked at. */
+  const lists = figures.map(({ path: _path, sha256: _sha256, ...each }) => ({ ...each, among }));
   return { files: [...inputs, ...found.map(({ file }) => file)].map(({ shown }) => shown), suppression: lists };
 }
 

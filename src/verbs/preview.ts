@@ -1,6 +1,6 @@
 import type { Context } from '../command/context.js';
 import { createPlanDeps } from '../command/plan-input.js';
-import { findRunPath, type OpenedRun, openRunDirectory } from '../command/run-directory.js';
+import { findRunPath, openRunDirectory } from '../command/run-directory.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
@@ -52,12 +52,9 @@ export const preview = defineVerb({
 });
 
 /** A planned run, or a job as its file stands. */
-export interface Shown {
-  readonly job: Job;
-  readonly run: OpenedRun | undefined;
-}
+export type Shown = Awaited<ReturnType<typeof openShown>>;
 
-export async function openShown(written: string, context: Context): Promise<Shown> {
+export async function openShown(written: string, context: Context) {
   const { files, clock } = context.env;
   const found = await files.stat(await findRunPath(written, files));
   if (found?.isDirectory !== true) return { job: fixDates(await loadJob(written), clock.now()), run: undefined };

@@ -61,8 +61,8 @@ export const SANDBOX_BUGS: readonly PlantedBug[] = [
   {
     name: 'the token that reads changes a campaign too',
     file: 'src/sandbox/campaign.ts',
-    find: "who: 'actionToken'",
-    replace: "who: 'dataToken'",
+    find: "tstats/campaigns/:campaignId', 'actionToken'",
+    replace: "tstats/campaigns/:campaignId', 'dataToken'",
     tests: ['test/contract/authentication.test.ts'],
   },
   {

@@ -11,6 +11,8 @@ import {
   type MessageRequest,
   type SmsEntry,
   type SmsRow,
+  type TextMeasure,
+  toRow,
   writtenBatch,
 } from './batch-schema.js';
 import { inboundRoute, sendReceipts } from './sms-webhooks.js';
@@ -177,30 +179,6 @@ function judgeMessages({ messages, template = {} }: BatchRequest, now: number, r
   return judged;
 }
 
-function toRow(
-  { message, text, encoding, parts }: JudgedMessage,
-  { template = {}, clientBatchId }: BatchRequest,
-  { subAccountId, batchId, umid }: Pick<SmsRow, 'subAccountId' | 'batchId' | 'umid'>,
-): SmsRow {
-  // A spread in this literal costs 15 µs a message.
-  return {
-    subAccountId,
-    batchId,
-    clientBatchId: clientBatchId ?? null,
-    umid,
-    clientMessageId: message.clientMessageId ?? null,
-    destination: message.destination,
-    country: message.country ?? null,
-    source: message.source ?? template.source ?? null,
-    text,
-    encoding,
-    parts,
-    scheduled: message.scheduled ?? template.scheduled ?? null,
-    expiry: message.expiry ?? template.expiry ?? null,
-    dlrCallbackUrl: message.dlrCallbackUrl ?? template.dlrCallbackUrl ?? null,
-  };
-}
-
 function toAnswerRow({ message: { clientMessageId, destination }, encoding, refusal }: JudgedMessage, umid: string) {
   return {
     umid,
@@ -225,13 +203,6 @@ function readDestinations(body: unknown): readonly string[] {
   const { messages, destinations } = isObject(body) ? body : {};
   const rows = Array.isArray(messages) ? messages.map((message) => message?.destination) : destinations;
   return Array.isArray(rows) ? rows.map((value) => (typeof value === 'string' ? value : '')) : [];
-}
-
-/** What a text takes on the wire. */
-interface TextMeasure {
-  readonly encoding: 'GSM7' | 'UCS2';
-  /** Number of SMS: one of up to 160 septets or 70 UTF-16 units, else parts of up to 153 or 67. */
-  readonly parts: number;
 }
 
 /** GSM 03.38: the basic table, and the extension table, whose characters take two septets. */
