@@ -12,7 +12,7 @@ import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { packPlan } from '../plan/format/planned-files.js';
 import { checkGuards } from '../plan/guards.js';
 import { ProblemList } from '../plan/problems.js';
-import { CurrentLists } from '../plan/suppress/current-lists.js';
+import { openCurrentLists } from '../plan/suppress/current-lists.js';
 import { watchJournal } from '../registry/find-faults.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
@@ -208,7 +208,7 @@ async function apply(
     );
   };
   const view = createProgressView(terminal, log);
-  const lists = await CurrentLists.of(plan, job, plan.job.directory, async () => {
+  const lists = await openCurrentLists(plan, job, plan.job.directory, async () => {
     const hint = 'Nothing more is sent without it. Put it right and run the same command again: it resumes the run.';
     // A guard: some of it may have been sent by then.
     const gather = () => new ProblemList(`send plan ${plan.id}`, hint, 'guard');

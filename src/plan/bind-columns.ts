@@ -11,53 +11,42 @@ import type { ProblemList } from './problems.js';
  * Binds the rows of a file while its columns become known. A CSV names its columns in the header; those of an NDJSON
  * file grow with its rows, so a missing column may still appear: until then its cells are missing.
  */
-export class ColumnBinding {
-  readonly #step: { readonly step: RowStep; readonly number: number };
-  readonly #reader: RecordReader;
-  readonly #mayGrow: boolean;
-  #columns: Columns | undefined;
-  #draftRow: DraftRow | undefined;
-
-  constructor(
-    step: { readonly step: RowStep; readonly number: number },
-    reader: RecordReader,
-    { mayGrow }: { mayGrow: boolean },
-  ) {
-    this.#step = step;
-    this.#reader = reader;
-    this.#mayGrow = mayGrow;
-  }
-
-  /** Drafts a row; undefined when the file lacks a column: its rows then cannot be planned. */
-  get draftRow(): DraftRow | undefined {
-    const { problems } = this.#bound();
-    return this.#mayGrow || problems.length === 0 ? this.#draftRow : undefined;
-  }
-
-  /** Call it once all rows are read: reports each missing column. Without rows an NDJSON file, and an output of a step that had no file, names none and lacks none. */
-  addProblems(file: string, problems: ProblemList, hasRows: boolean): void {
-    if (!hasRows && (this.#mayGrow || this.#reader.ownColumns.length > 0)) return;
-    const where = this.#mayGrow ? file : `${file}:1`;
-    for (const { message, hint, at } of this.#bound().problems) {
-      // Named with the line of the job, it says of which file it is.
-      const named = at && { at: ['steps', this.#step.number - 1, ...at], message: `${message} (in ${where})` };
-      problems.add({ where, message, hint, ...named });
+export function createColumnBinding(
+  { step, number }: { readonly step: RowStep; readonly number: number },
+  reader: RecordReader,
+  { mayGrow }: { mayGrow: boolean },
+) {
+  let columns: Columns | undefined;
+  let draftRow: DraftRow | undefined;
+  const bind = (): Columns => {
+    const names = reader.columns;
+    if (columns?.names.length !== names.length) {
+      columns = new Columns([...names]);
+      draftRow = bindRows(step, columns);
     }
-  }
-
-  /** A sentence for each name that matches a column only without case and punctuation. */
-  get notices(): readonly string[] {
-    return [...(this.#columns?.folded.values() ?? [])];
-  }
-
-  #bound(): Columns {
-    const names = this.#reader.columns;
-    if (this.#columns?.names.length !== names.length) {
-      this.#columns = new Columns([...names]);
-      this.#draftRow = bindRows(this.#step.step, this.#columns);
-    }
-    return this.#columns;
-  }
+    return columns;
+  };
+  return {
+    /** Drafts a row; undefined when the file lacks a column: its rows then cannot be planned. */
+    get draftRow(): DraftRow | undefined {
+      const { problems } = bind();
+      return mayGrow || problems.length === 0 ? draftRow : undefined;
+    },
+    /** Call it once all rows are read: reports each missing column. Without rows an NDJSON file, and an output of a step that had no file, names none and lacks none. */
+    addProblems: (file: string, problems: ProblemList, hasRows: boolean): void => {
+      if (!hasRows && (mayGrow || reader.ownColumns.length > 0)) return;
+      const where = mayGrow ? file : `${file}:1`;
+      for (const { message, hint, at } of bind().problems) {
+        // Named with the line of the job, it says of which file it is.
+        const named = at && { at: ['steps', number - 1, ...at], message: `${message} (in ${where})` };
+        problems.add({ where, message, hint, ...named });
+      }
+    },
+    /** A sentence for each name that matches a column only without case and punctuation. */
+    get notices(): readonly string[] {
+      return [...(columns?.folded.values() ?? [])];
+    },
+  };
 }
 
 /**

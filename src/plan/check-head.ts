@@ -7,7 +7,7 @@ import type { InputFile } from '../input/inputs.js';
 import type { ReadBlock, RecordReader } from '../input/record-reader.js';
 import type { RowStep } from '../job/job.js';
 import { type JudgeContext, RowJudge } from '../kinds/row-judge.js';
-import { ColumnBinding } from './bind-columns.js';
+import { createColumnBinding } from './bind-columns.js';
 import { DraftedRows } from './format/row-line.js';
 import type { InputReader } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
@@ -43,7 +43,7 @@ export async function checkInputHead(
       const refusal = findRefusal(own, step.kind);
       if (refusal !== undefined) problems.add({ where: file.shown, ...refusal });
     }
-    const binding = new ColumnBinding({ step, number }, records, { mayGrow });
+    const binding = createColumnBinding({ step, number }, records, { mayGrow });
     if (isWhole || !mayGrow) binding.addProblems(file.shown, problems, first !== undefined);
     const { where } = step.input;
     const tally = where && new FilterTally(where, numbersOf(step));

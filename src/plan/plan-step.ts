@@ -11,7 +11,7 @@ import { actionKindOf, kindOf } from '../kinds/kinds.js';
 import { RowJudge } from '../kinds/row-judge.js';
 import type { RowPlanner, RowRefusal } from '../kinds/step-kind.js';
 import type { CostTally } from '../prices/cost-tally.js';
-import { ColumnBinding, joinColumns } from './bind-columns.js';
+import { createColumnBinding, joinColumns } from './bind-columns.js';
 import type { PlannedInput, PlannedStep } from './format/plan-file.js';
 import { DraftedRows } from './format/row-line.js';
 import { StepWriter } from './format/step-writer.js';
@@ -165,7 +165,7 @@ async function planFile(
   const { deps, problems } = context;
   const { shown: file, path, format } = input.file;
   const reader = context.readPlanned?.(index) ?? deps.reader.readRecords(input.file, step.input, step);
-  const binding = new ColumnBinding(planning, reader, { mayGrow: format === 'ndjson' });
+  const binding = createColumnBinding(planning, reader, { mayGrow: format === 'ndjson' });
   const from = rows.next;
   rows.beginFile(file);
   const digest = createHash('sha256');

@@ -27,59 +27,52 @@ export interface ChosenRows {
 }
 
 /** Keeps the rows of one step that a choice means, at most `count`. */
-export class RowChooser {
-  readonly #rank: ((row: PreviewedRow, ordinal: number) => number) | undefined;
-  readonly #isMeant: (row: PreviewedRow) => boolean;
-  readonly #count: number;
+export function createRowChooser({ row, to, longest, ucs2, random }: RowChoice, most: number) {
+  type Seen = { readonly row: PreviewedRow; readonly ordinal: number };
+  const isAsked = [row, to, longest, ucs2, random].some((each) => each !== undefined && each !== false);
   /** Rows that a suppression list skips, before the last that is chosen; as many at most. Undefined where certain rows are asked for. */
-  readonly #suppressed: { readonly row: PreviewedRow; readonly ordinal: number }[] | undefined;
-  #chosen: { readonly row: PreviewedRow; readonly rank: number; readonly ordinal: number }[] = [];
-  #ordinal = 0;
-
-  constructor({ row, to, longest, ucs2, random }: RowChoice, count: number) {
-    this.#count = count;
-    const isAsked = [row, to, longest, ucs2, random].some((each) => each !== undefined && each !== false);
-    this.#suppressed = isAsked ? undefined : [];
-    this.#isMeant = (each) => {
-      if (row !== undefined) return each.row.row === row;
-      if (to !== undefined && each.message === undefined) return hasNumber(each.row.cells, to);
-      if (each.message === undefined) return false;
-      if (to !== undefined) return numberOf(each) === to;
-      return ucs2 !== true || countOf(each)?.ucs2Characters !== undefined;
-    };
-    if (longest === true) this.#rank = (each) => -(countOf(each)?.segments ?? 0) * 1e6 - (countOf(each)?.units ?? 0);
-    else if (random !== undefined)
-      this.#rank = (_, ordinal) => hash('sha256', `${random}\n${ordinal}`, 'buffer').readUIntBE(0, 6);
-  }
-
-  see(row: PreviewedRow): void {
-    this.#ordinal += 1;
-    if (this.#suppressed !== undefined && this.#suppressed.length < this.#count && isSuppressed(row))
-      this.#suppressed.push({ row, ordinal: this.#ordinal });
-    if (!this.#isMeant(row)) return;
-    const rank = this.#rank?.(row, this.#ordinal) ?? 0;
-    if (this.#chosen.length === this.#count && rank >= (this.#chosen.at(-1)?.rank ?? 0)) return;
-    this.#chosen.push({ row, rank, ordinal: this.#ordinal });
-    this.#chosen.sort((a, b) => a.rank - b.rank || a.ordinal - b.ordinal);
-    if (this.#chosen.length > this.#count) this.#chosen.pop();
-  }
-
-  /** Whether no row that is still to come would be shown. */
-  get isDone(): boolean {
-    return this.#rank === undefined && this.#chosen.length === this.#count;
-  }
-
-  get rows(): PreviewedRow[] {
-    if (this.#suppressed === undefined) return this.#chosen.map(({ row }) => row);
-    const last = this.isDone ? (this.#chosen.at(-1)?.ordinal ?? 0) : Number.POSITIVE_INFINITY;
-    const before = this.#suppressed.filter(({ ordinal }) => ordinal < last);
-    return [...before, ...this.#chosen].sort((a, b) => a.ordinal - b.ordinal).map(({ row }) => row);
-  }
-
-  /** Rows that were seen. */
-  get seen(): number {
-    return this.#ordinal;
-  }
+  const suppressed: Seen[] | undefined = isAsked ? undefined : [];
+  const chosen: (Seen & { readonly rank: number })[] = [];
+  let seen = 0;
+  const isRanked = longest === true || random !== undefined;
+  const isMeant = (each: PreviewedRow) => {
+    if (row !== undefined) return each.row.row === row;
+    if (to !== undefined && each.message === undefined) return hasNumber(each.row.cells, to);
+    if (each.message === undefined) return false;
+    if (to !== undefined) return numberOf(each) === to;
+    return ucs2 !== true || countOf(each)?.ucs2Characters !== undefined;
+  };
+  const rankOf = (each: PreviewedRow) => {
+    if (longest === true) return -(countOf(each)?.segments ?? 0) * 1e6 - (countOf(each)?.units ?? 0);
+    return isRanked ? hash('sha256', `${random}\n${seen}`, 'buffer').readUIntBE(0, 6) : 0;
+  };
+  return {
+    see: (each: PreviewedRow): void => {
+      seen += 1;
+      if (suppressed !== undefined && suppressed.length < most && isSuppressed(each))
+        suppressed.push({ row: each, ordinal: seen });
+      if (!isMeant(each)) return;
+      const rank = rankOf(each);
+      if (chosen.length === most && rank >= (chosen.at(-1)?.rank ?? 0)) return;
+      chosen.push({ row: each, rank, ordinal: seen });
+      chosen.sort((a, b) => a.rank - b.rank || a.ordinal - b.ordinal);
+      if (chosen.length > most) chosen.pop();
+    },
+    /** Whether no row that is still to come would be shown. */
+    get isDone(): boolean {
+      return !isRanked && chosen.length === most;
+    },
+    get rows(): PreviewedRow[] {
+      if (suppressed === undefined) return chosen.map(({ row }) => row);
+      const last = chosen.length === most ? (chosen.at(-1)?.ordinal ?? 0) : Number.POSITIVE_INFINITY;
+      const before = suppressed.filter(({ ordinal }) => ordinal < last);
+      return [...before, ...chosen].sort((a, b) => a.ordinal - b.ordinal).map(({ row }) => row);
+    },
+    /** Rows that were seen. */
+    get seen(): number {
+      return seen;
+    },
+  };
 }
 
 function isSuppressed({ row }: PreviewedRow): boolean {

@@ -10,7 +10,7 @@ import { planStep } from '../plan/plan-step.js';
 import { ProblemList } from '../plan/problems.js';
 import { readsStandardInput, selectInputs } from '../plan/select-inputs.js';
 import type { Files, WholeFile } from '../storage/files.js';
-import { type ChosenRows, type PreviewedRow, PreviewedRows, RowChooser } from './choose-rows.js';
+import { type ChosenRows, createRowChooser, type PreviewedRow, PreviewedRows } from './choose-rows.js';
 
 /** Stands in the ids of messages, which are not shown. */
 const PLAN_ID = 'preview00000';
@@ -35,7 +35,7 @@ export async function previewJob(
   const steps: PreviewedStep[] = [];
   for (const step of selection.steps) {
     if (step.inputs.length === 0 || (only !== undefined && step.step.kind !== only)) continue;
-    const chooser = new RowChooser(choice, count);
+    const chooser = createRowChooser(choice, count);
     const enough = new AbortController();
     const joined = new PreviewedRows(step.step.kind, (row) => {
       chooser.see(row);
@@ -112,7 +112,7 @@ export async function previewRun(
   const steps: PreviewedStep[] = [];
   for (const step of plan.steps) {
     if (step.counts.read === 0 || (only !== undefined && step.kind !== only)) continue;
-    const chooser = new RowChooser(choice, count);
+    const chooser = createRowChooser(choice, count);
     const rows = new PreviewedRows(step.kind, (row) => chooser.see(row));
     const requests = readRequests(files, directory, step);
     try {

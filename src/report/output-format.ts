@@ -42,7 +42,7 @@ export function createLineFormat({ format, csv }: OutputForm, columns: readonly 
 
 /** The file of an output, under a temporary name until it is whole. */
 export function createOutputFile(files: Files, path: string, { format }: OutputForm): Promise<WholeFile> {
-  return format === 'xlsx' ? WorkbookFile.create(files, path) : files.createWhole(path);
+  return format === 'xlsx' ? createWorkbook(files, path) : files.createWhole(path);
 }
 
 /** With the cells of a CSV: a spreadsheet may save it as one. */
@@ -85,53 +85,42 @@ function formatCell(cell: Cell | number, delimiter: string): string {
  * An .xlsx file with one sheet, written row by row in flat memory. Cells are texts as they are (ECMA-376, inline strings): a spreadsheet
  * neither runs nor shortens them.
  */
-class WorkbookFile implements WholeFile {
-  readonly #file: WholeFile;
-  readonly #zip = new ZipFile();
-  readonly #sheet = new PassThrough();
+async function createWorkbook(files: Pick<Files, 'createWhole'>, path: string): Promise<WholeFile> {
+  const file = await files.createWhole(path);
+  const zip = new ZipFile();
+  const sheet = new PassThrough();
+  for (const [name, text] of Object.entries(SMALL_PARTS)) {
+    zip.addBuffer(Buffer.from(`${XML}${text}`), name, ANY_TIME);
+  }
+  zip.addReadStream(sheet, SHEET, ANY_TIME);
+  zip.end();
+  sheet.write(`${XML}<worksheet xmlns="${MAIN}"><sheetData>`);
+  const pack = async () => {
+    for await (const chunk of zip.outputStream) await file.write(chunk as Buffer);
+  };
   /** Rejects with what the disk says. */
-  readonly #packed: Promise<void>;
-
-  static async create(files: Pick<Files, 'createWhole'>, path: string): Promise<WorkbookFile> {
-    return new WorkbookFile(await files.createWhole(path));
-  }
-
-  private constructor(file: WholeFile) {
-    this.#file = file;
-    for (const [name, text] of Object.entries(SMALL_PARTS)) {
-      this.#zip.addBuffer(Buffer.from(`${XML}${text}`), name, ANY_TIME);
-    }
-    this.#zip.addReadStream(this.#sheet, SHEET, ANY_TIME);
-    this.#zip.end();
-    this.#sheet.write(`${XML}<worksheet xmlns="${MAIN}"><sheetData>`);
-    this.#packed = this.#pack();
-    // What is written next gets it; it may come between two writes.
-    this.#packed.catch(() => {});
-  }
-
-  async #pack(): Promise<void> {
-    for await (const chunk of this.#zip.outputStream) await this.#file.write(chunk as Buffer);
-  }
-
-  /** Rows, as `formatSheetRow` writes them. */
-  async write(chunk: string | Uint8Array): Promise<void> {
-    // A copy: it is packed later, when the caller may have filled its bytes with other rows.
-    const bytes = typeof chunk === 'string' ? chunk : Buffer.from(chunk);
-    if (!this.#sheet.write(bytes)) await Promise.race([once(this.#sheet, 'drain'), this.#packed]);
-  }
-
-  async finish(): Promise<void> {
-    this.#sheet.end('</sheetData></worksheet>');
-    await this.#packed;
-    await this.#file.finish();
-  }
-
-  async discard(): Promise<void> {
-    this.#sheet.destroy();
-    (this.#zip.outputStream as Readable).destroy();
-    await this.#packed.catch(() => {});
-    await this.#file.discard();
-  }
+  const packed = pack();
+  // What is written next gets it; it may come between two writes.
+  packed.catch(() => {});
+  return {
+    /** Rows, as `formatSheetRow` writes them. */
+    write: async (chunk) => {
+      // A copy: it is packed later, when the caller may have filled its bytes with other rows.
+      const bytes = typeof chunk === 'string' ? chunk : Buffer.from(chunk);
+      if (!sheet.write(bytes)) await Promise.race([once(sheet, 'drain'), packed]);
+    },
+    finish: async () => {
+      sheet.end('</sheetData></worksheet>');
+      await packed;
+      await file.finish();
+    },
+    discard: async () => {
+      sheet.destroy();
+      (zip.outputStream as Readable).destroy();
+      await packed.catch(() => {});
+      await file.discard();
+    },
+  };
 }
 
 /** Any fixed time does: the same rows give the same bytes. */

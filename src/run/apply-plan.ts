@@ -19,7 +19,7 @@ import { StepNotices } from './run-events.js';
 import { awaitWorkers, createSendingHours, isOver, stopAfter, tooLate } from './run-times.js';
 import { provisionStep } from './send/provision-step.js';
 import { type PartToSend, RequestReader } from './send/request-reader.js';
-import { AreaUse, type StepContext } from './send/send-context.js';
+import { createAreaUse, type StepContext } from './send/send-context.js';
 import { createSendingStages, passStage, type StagePass } from './send/sending-stages.js';
 import { giveUpAll, listUnsent } from './send/withhold.js';
 import { StepRunner } from './step-runner.js';
@@ -76,7 +76,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
     deps.onNotice(`The last ${end.tornBytes} bytes of the journal are incomplete and ignored (a crash while writing)`);
   }
   const before = { leaseMs: state.leaseMs, isInFlight: state.isInFlight };
-  const areas = new AreaUse(deps.clock, { state, othersSentMsAgo: options.othersSentMsAgo });
+  const areas = createAreaUse(deps.clock, { state, othersSentMsAgo: options.othersSentMsAgo });
   const journal = await continueJournal(deps.files, path, { end, plan: plan.id, lock, state });
   let forgetEnd = () => {};
   try {
@@ -138,7 +138,7 @@ function assertWorkersKnow({ plan, job, sender }: ApplyPlanOptions): void {
 async function applySteps(
   options: ApplyPlanOptions,
   deps: RunDeps,
-  { state, journal, areas }: { state: RunState; journal: Journal; areas: AreaUse },
+  { state, journal, areas }: { state: RunState; journal: Journal; areas: StepContext['areas'] },
 ): Promise<void> {
   const { directory, plan, job, lock, stop } = options;
   const shared = { service: job.service, deps, journal, lock, stop, directory, areas, plan };

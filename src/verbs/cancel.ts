@@ -20,7 +20,7 @@ import { readRunRows } from '../report/run-rows.js';
 import type { Summary } from '../report/summary.js';
 import { findSentAgain } from '../retry/claiming-plan.js';
 import { callOnLane } from '../run/send/call-on-lane.js';
-import { AreaUse } from '../run/send/send-context.js';
+import { createAreaUse } from '../run/send/send-context.js';
 import { cancelBatch } from '../service/areas/sms.js';
 import type { CallService } from '../service/endpoint.js';
 import { type CancelAnswer, type CancelCounts, cancelBatches, noneCancelled } from '../settle/cancel-batches.js';
@@ -160,7 +160,7 @@ async function takeBack({ directory, plan, lock }: HeldRun, waiting: readonly Wa
   const { transport, authorize } = service;
   const onNotice = (notice: string) => log.warn(notice);
   const deps = { ...env, transport, authorize, createLane, onProgress: () => {}, onNotice };
-  const areas = new AreaUse(clock, { state, othersSentMsAgo: lock.lastOwnedMsAgo });
+  const areas = createAreaUse(clock, { state, othersSentMsAgo: lock.lastOwnedMsAgo });
   const lane = { area: 'sms', service: service.settings, deps, lock, stop, areas, signal: stop.nothingNew } as const;
   let failure: unknown;
   let doubtsInRow = 0;

@@ -18,7 +18,7 @@ import { normalizeNumber } from '../normalize/number/number.js';
 import { listMessagesTo, type MessageToPerson } from '../people/list-person.js';
 import { PERSON_WORDS } from '../people/people-file.js';
 import { ProblemList } from '../plan/problems.js';
-import { CurrentLists } from '../plan/suppress/current-lists.js';
+import { openCurrentLists } from '../plan/suppress/current-lists.js';
 import type { Files } from '../storage/files.js';
 import { argument, defineBelow, type Group, json, text, theJob } from './verb.js';
 
@@ -140,7 +140,7 @@ async function decide(
 
 /** The list by which the job sends nothing to the number; undefined where none has it. */
 async function findListOf(number: number, job: Job, env: Context['env']): Promise<string | undefined> {
-  const lists = await CurrentLists.of({ id: '', steps: [] }, job, job.directory, async () => {
+  const lists = await openCurrentLists({ id: '', steps: [] }, job, job.directory, async () => {
     const gather = () => new ProblemList('look the number up', 'Put the list right and run the same command again.');
     return { ...env, reader: await env.loadReader(), gather };
   });

@@ -7,7 +7,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'after a restart a large batch is forgotten',
     file: 'src/run/send/send-context.ts',
-    find: 'this.#state.lastSize ?? LEAST_SIZE;',
+    find: 'state.lastSize ?? LEAST_SIZE;',
     replace: 'LEAST_SIZE;',
     tests: ['test/run/resume-rate.test.ts'],
     title:

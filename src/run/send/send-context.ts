@@ -67,7 +67,7 @@ export interface OfRun extends Pick<SendContext, 'service' | 'journal' | 'stop'>
   readonly plan: Plan;
   readonly deps: RunDeps;
   readonly lock: Lock;
-  readonly areas: AreaUse;
+  readonly areas: ReturnType<typeof createAreaUse>;
 }
 
 /** What applying a step of a plan needs to know. */
@@ -81,39 +81,31 @@ const LEAST_SIZE: RequestSize = { messages: 1, segments: 10 };
 
 /**
  * When a run last sent to each area, and how much: a lane waits out the span of its limit after it, since steps share the area's limits. Times
- * are monotonic: the wall clock may be set meanwhile.
+ * are monotonic: the wall clock may be set meanwhile. `state`: as processes before this one left it, before this one adds to it.
+ * `othersSentMsAgo`: by the job's lock, which all had that sent; where its files were deleted, and a run was begun, nothing says how long ago.
  */
-export class AreaUse {
-  readonly #clock: Clock;
-  readonly #state: RunState;
-  readonly #beforeMs: number | undefined;
-  readonly #lastSentMs = new Map<Area, number>();
-
-  /**
-   * `state`: as processes before this one left it, before this one adds to it. `othersSentMsAgo`: by the job's lock, which all had that sent;
-   * where its files were deleted, and a run was begun, nothing says how long ago.
-   */
-  constructor(clock: Clock, { state, othersSentMsAgo }: { state: RunState; othersSentMsAgo?: number | undefined }) {
-    this.#clock = clock;
-    this.#state = state;
-    const agoMs = othersSentMsAgo ?? (state.firstOpen === undefined ? undefined : 0);
-    this.#beforeMs = agoMs === undefined ? undefined : clock.monotonicMs() - agoMs;
-  }
-
-  /** For the next lane: at least how long ago, undefined when nothing was ever sent; and what the last request took of the limits, at most. */
-  lastOf(area: Area): Pick<RunLaneOptions, 'lastSentMsAgo' | 'lastSize'> {
-    const atMs = this.#lastSentMs.get(area) ?? this.#beforeMs;
-    const { messages, segments } = this.#state.lastSize ?? LEAST_SIZE;
-    return {
-      lastSentMsAgo: atMs === undefined ? undefined : this.#clock.monotonicMs() - atMs,
-      lastSize: {
-        messages: Math.max(messages, LEAST_SIZE.messages),
-        segments: Math.max(segments, LEAST_SIZE.segments),
-      },
-    };
-  }
-
-  note(area: Area): void {
-    this.#lastSentMs.set(area, this.#clock.monotonicMs());
-  }
+export function createAreaUse(
+  clock: Clock,
+  { state, othersSentMsAgo }: { state: RunState; othersSentMsAgo?: number | undefined },
+) {
+  const lastSentMs = new Map<Area, number>();
+  const agoMs = othersSentMsAgo ?? (state.firstOpen === undefined ? undefined : 0);
+  const beforeMs = agoMs === undefined ? undefined : clock.monotonicMs() - agoMs;
+  return {
+    /** For the next lane: at least how long ago, undefined when nothing was ever sent; and what the last request took of the limits, at most. */
+    lastOf: (area: Area): Pick<RunLaneOptions, 'lastSentMsAgo' | 'lastSize'> => {
+      const atMs = lastSentMs.get(area) ?? beforeMs;
+      const { messages, segments } = state.lastSize ?? LEAST_SIZE;
+      return {
+        lastSentMsAgo: atMs === undefined ? undefined : clock.monotonicMs() - atMs,
+        lastSize: {
+          messages: Math.max(messages, LEAST_SIZE.messages),
+          segments: Math.max(segments, LEAST_SIZE.segments),
+        },
+      };
+    },
+    note: (area: Area): void => {
+      lastSentMs.set(area, clock.monotonicMs());
+    },
+  };
 }

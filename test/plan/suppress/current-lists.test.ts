@@ -7,7 +7,7 @@ import { readRecords } from '../../../src/input/read-records.js';
 import { digestContent, digestInput } from '../../../src/input/text/byte-source.js';
 import { NumberSet } from '../../../src/normalize/number/number-set.js';
 import { ProblemList } from '../../../src/plan/problems.js';
-import { CurrentLists } from '../../../src/plan/suppress/current-lists.js';
+import { openCurrentLists } from '../../../src/plan/suppress/current-lists.js';
 import { nodeFiles } from '../../../src/storage/files.js';
 import { FakeClock } from '../../run/fake-clock.js';
 import { aFolder, aNumber, anInput, anSmsStep } from '../a-plan.js';
@@ -28,7 +28,7 @@ function currentLists({
   clock?: FakeClock;
 }) {
   const reader = { listInputs, digestInput, digestContent, readRecords };
-  return CurrentLists.of(
+  return openCurrentLists(
     { id: 'p', steps: [{ number: 1, suppression }] } as never,
     { steps: [step] },
     directory,
