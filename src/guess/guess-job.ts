@@ -88,7 +88,6 @@ interface ConsentGuess {
   /** The commonest value that allows a message, as this module writes it; `blank` where it is an empty cell. */
   readonly value: string | undefined;
   readonly isBlank: boolean;
-  /** Rows that have it. */
   readonly rows: number;
   /** It is about e-mail, not about messages to a phone. */
   readonly isOfMail: boolean;

@@ -243,7 +243,6 @@ function writeContactsAsComment(guess: JobGuess, frame: JobFrame): string[] {
   return ['  # To put the rows into the contact book as well, remove the # of these lines:', ...lines];
 }
 
-/** A line with a comment behind it. */
 function remark(line: string, comment: string): string[] {
   return [comment === '' ? line : `${line}   # ${comment}`];
 }
@@ -272,12 +271,10 @@ function writeInComment(text: string): string {
   );
 }
 
-/** `{ a: b, c: d }` */
 function writeMap(entries: readonly (readonly [string, string])[]): string {
   return `{ ${entries.map(([key, value]) => `${writeScalar(key)}: ${writeScalar(value)}`).join(', ')} }`;
 }
 
-/** `[a, b]` */
 function writeList(items: readonly string[]): string {
   return `[${items.map(writeScalar).join(', ')}]`;
 }

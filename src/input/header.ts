@@ -16,7 +16,6 @@ import { FORBIDDEN_NAMES, refuseAll } from './record-reader.js';
 export interface Header {
   /** Names without the blanks around them; empty where a column has none. */
   readonly columns: readonly string[];
-  /** Fields of a row. */
   readonly width: number;
   /** For an output of Volley, the fields that are columns of the input; undefined when all are. */
   readonly kept: readonly number[] | undefined;

@@ -44,7 +44,6 @@ export function readRecordsAhead(file: InputFile, input: Input, step?: RowStep):
 /** Rows that are looked at, of all files together. */
 const MOST_ROWS = 5000;
 
-/** An opt-out list and its first rows. */
 interface ListHead {
   /** Relative to the job, as the names of the files. */
   readonly name: string;

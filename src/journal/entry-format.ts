@@ -165,7 +165,6 @@ export interface RetryEntry {
   readonly type: 'retry';
   readonly at: number;
   readonly by: string;
-  /** Id of the plan. */
   readonly plan: string;
   readonly status: 'rejected' | 'not-sent';
   readonly rows: readonly RowRange[];

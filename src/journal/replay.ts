@@ -53,13 +53,11 @@ interface StageProgress {
   rows: RowCounts;
   /** When the last of them got it; 0 where none did. */
   lastOutcomeAt: number;
-  /** How many stages have passed. */
   passed: number;
   /** The stage that waits for a person; null where none does. */
   waiting: StageEntry | null;
 }
 
-/** What is known of a run as a whole. */
 type RunFacts = Pick<
   RunState,
   'firstOpen' | 'lastClose' | 'lastSentAt' | 'lastSize' | 'leaseMs' | 'lead' | 'takenBackAt'

@@ -110,7 +110,6 @@ export class RowStatusView {
     return offset > 0 ? [...split, { offset, first: firsts?.[request] ?? 0 }] : split;
   }
 
-  /** How many rows are in doubt. */
   countInDoubt(): number {
     let count = 0;
     for (const _ of this.listInDoubt()) count += 1;

@@ -41,7 +41,6 @@ export function renderFigures(text: string, figures: RunFigures) {
   return bound.render(cellsOf(CHAT_FIGURES.map((name) => cells[name])), new TextBuffer());
 }
 
-/** What each figure is, as text. */
 function listFigures(figures: RunFigures): Record<ChatFigure, string> {
   const { job, plan, directory, stop, startedAtMs, nowMs, balance } = figures;
   return {

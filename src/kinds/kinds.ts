@@ -9,7 +9,6 @@ import type { ActionKind, StepKind } from './step-kind.js';
 import { verificationCheckKind } from './verification/verification-check.js';
 import { verificationStartKind } from './verification/verification-start.js';
 
-/** What each kind of step does. */
 const OF_ROWS: { readonly [K in RowKind]: StepKind<Extract<RowStep, { kind: K }>> } = {
   contacts: contactsKind,
   sms: smsKind,

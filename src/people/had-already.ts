@@ -179,7 +179,6 @@ function describeMade(made: number, directory: string, isNew: boolean): string {
 /** What a job says of people who had something already. */
 type HadRules = Pick<Job, 'sameTextWithin' | 'frequency'> & {
   readonly sameText: HadFigures['rule'];
-  /** The plan that asks. */
   readonly plan: { readonly id: string; readonly job: Pick<Job, 'name'> };
 };
 

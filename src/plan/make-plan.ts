@@ -219,7 +219,6 @@ function describeOmitted({ leftOut }: StepSelection): string {
   return `${last.file} ${last.reason}${others === 0 ? '' : `; ${countOf(others, 'other')} as well`}`;
 }
 
-/** Finds the file that was written last. */
 async function findNewest(
   files: Pick<Files, 'stat'>,
   listed: readonly InputFile[],

@@ -34,7 +34,6 @@ export interface PlanDeps {
   readonly openPeople?: OpenPeople;
   /** Distinguishes two planners that write at the same time. */
   readonly processId: number;
-  /** Who plans. */
   readonly plannedBy: string;
   readonly onProgress: (progress: { step: number; rows: number }) => void;
   /** When it aborts, planning ends at once and leaves no files. */

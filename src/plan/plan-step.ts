@@ -50,7 +50,6 @@ export interface PlanStepContext {
   readonly readPlanned?: (index: number) => RecordReader;
 }
 
-/** What the files of a step are planned with. */
 interface StepPlanning {
   readonly step: RowStep;
   readonly number: number;

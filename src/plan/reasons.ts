@@ -36,12 +36,10 @@ export class ReasonTally {
     else known.rows += 1;
   }
 
-  /** Rows by code. */
   counts(): Record<string, number> {
     return Object.fromEntries(this.#sorted().map(({ code, rows }) => [code, rows]));
   }
 
-  /** The commonest ones. */
   list(): Reason[] {
     return this.#sorted().slice(0, MOST_LISTED);
   }

@@ -18,7 +18,6 @@ import { ProblemList } from './problems.js';
 import { digestSuppression } from './suppress/list-suppression.js';
 import { loadSuppression } from './suppress/suppression.js';
 
-/** Rows that were planned before, by steps. */
 interface RowsSource {
   readonly steps: readonly SourceStep[];
   /** Reads the rows of a step in the order of its inputs; of a step with stages, in any order. */

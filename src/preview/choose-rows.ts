@@ -68,7 +68,6 @@ export function createRowChooser({ row, to, longest, ucs2, random }: RowChoice, 
       const before = suppressed.filter(({ ordinal }) => ordinal < last);
       return [...before, ...chosen].sort((a, b) => a.ordinal - b.ordinal).map(({ row }) => row);
     },
-    /** Rows that were seen. */
     get seen(): number {
       return seen;
     },
@@ -131,7 +130,6 @@ export class PreviewedRows {
     this.#onRow = onRow;
   }
 
-  /** Whether a row waits for its request. */
   get needsRequest(): boolean {
     return this.#rows.length > 0;
   }

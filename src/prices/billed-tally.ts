@@ -5,7 +5,6 @@ import { formatDecimal, formatMoney, readNanos } from './decimal.js';
 export interface StepCostSummary {
   planned: string;
   accepted: string;
-  /** Accepted rows without a price. */
   withoutPrice: number;
 }
 
@@ -36,11 +35,9 @@ export class AcceptedCost {
 
 /** What receipts say that messages cost, against what the plan said of the same messages. */
 export interface Billed {
-  /** Messages with a receipt. */
   messages: number;
   /** Messages whose newest receipt names a price: undelivered ones are not charged. */
   priced: number;
-  /** Exact sums by currency. */
   amounts: Record<string, string>;
   /** By the job's price list, for the messages with a receipt; null for a step without prices. */
   forecast: string | null;
@@ -49,7 +46,6 @@ export interface Billed {
   plannedParts: number;
 }
 
-/** What a receipt says of its message. */
 interface Receipted {
   readonly parts: number | undefined;
   readonly price: { readonly total: bigint; readonly currency: string } | undefined;

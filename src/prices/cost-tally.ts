@@ -47,7 +47,6 @@ export class CostTally {
     this.#pricedAs = pricedAs;
   }
 
-  /** The index of the row's group. */
   add({ country = '', number, parts, extraParts, characters = '' }: PricedRow): number {
     const row = this.#list.find(country, number);
     const price = row?.[this.#pricedAs];
@@ -63,7 +62,6 @@ export class CostTally {
     return index;
   }
 
-  /** Rows by country that have no price. */
   get withoutPrice(): Record<string, number> {
     const counts = new Map<string, number>();
     for (const { country, price, rows } of this.#groups) if (price === undefined) increment(counts, country, rows);
@@ -186,7 +184,6 @@ export interface PlannedPrices {
   readonly sha256: string;
   /** ISO 4217. */
   readonly currency: string;
-  /** Rows of the list. */
   readonly rows: number;
 }
 

@@ -142,7 +142,6 @@ export interface PriceRow {
   readonly prefix: string | undefined;
   /** Price of one SMS part. */
   readonly sms: bigint | undefined;
-  /** Price of one contact. */
   readonly contact: bigint | undefined;
 }
 

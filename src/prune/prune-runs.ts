@@ -19,7 +19,6 @@ interface PrunedRun {
   readonly directory: string;
   /** Null for one that never came to its end, or was never begun. */
   readonly endedAt: string | null;
-  /** How many were deleted, or would be. */
   readonly bytes: number;
 }
 

@@ -11,7 +11,6 @@ export interface Approvals {
   /** The digest of its plan.json as it is now. */
   readonly planSha256: string;
   readonly required: number;
-  /** How many count. */
   readonly count: number;
   readonly given: readonly GivenApproval[];
 }

@@ -23,7 +23,6 @@ export interface PlanClaims {
   readonly occurrence: string;
   /** What was retried; null for a re-import. */
   readonly retryOf: RetryOf | null;
-  /** How many rows. */
   readonly count: number;
   readonly rows: readonly ClaimedRows[];
 }
@@ -73,7 +72,6 @@ export class Claims {
     }
   }
 
-  /** What a plan has claimed. */
   claimsOf(plan: string): readonly PlanClaims[] {
     return this.#plans.get(plan) ?? [];
   }
@@ -89,7 +87,6 @@ export class Claims {
     return this.countOf(plan.id) >= totalOf(plan, 'read');
   }
 
-  /** Ids of plans that have claimed rows. */
   get plans(): Iterable<string> {
     return this.#plans.keys();
   }

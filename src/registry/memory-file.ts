@@ -25,7 +25,6 @@ export interface MemoryDocument {
   readonly revision: number;
   /** The identity of this very file: a copy has another. */
   readonly own: Omit<Identity, 'path'>;
-  /** The directory of the job. */
   readonly directory: Identity;
   readonly adopted: readonly Adoption[];
   /** Runs that have begun stand in the order in which they did. */

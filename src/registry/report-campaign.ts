@@ -37,7 +37,6 @@ export interface CampaignReport {
   readonly summary: Summary;
   readonly runs: readonly CampaignRun[];
   readonly missing: readonly string[];
-  /** The path of the page. */
   readonly page: string;
 }
 

@@ -84,7 +84,6 @@ interface NamedRow extends ReportedRow {
   readonly name: string;
   /** Its place, which no other row has. */
   readonly at: string;
-  /** Its cells, in the order of the columns of the list. */
   readonly spread: () => Cell[];
 }
 

@@ -62,7 +62,6 @@ async function assertTested(
   });
 }
 
-/** Whether each message of a test was accepted. */
 function wasAccepted({ counts }: SentTest): boolean {
   return counts !== undefined && counts.read > 0 && counts.accepted === counts.read;
 }

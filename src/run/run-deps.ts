@@ -13,10 +13,8 @@ import type { Lane, LaneOptions } from '../throttle/lane.js';
 export interface RunDeps {
   readonly files: Files;
   readonly clock: Clock;
-  /** Draws a number in [0, 1). */
   readonly random: () => number;
   readonly transport: Transport;
-  /** The headers that authenticate a call. */
   readonly authorize: Authorize;
   readonly createLane: (options: RunLaneOptions) => Lane;
   readonly owner: Owner;

@@ -20,7 +20,6 @@ export type CancelAnswer =
 
 export interface CancelCounts {
   batches: number;
-  /** How many rows were cancelled. */
   cancelled: number;
   /** The service's reasons for refusing, and how many batches each was for. */
   readonly refusals: Record<string, number>;

@@ -26,7 +26,6 @@ interface OpenRun {
   readonly run: ReceivingRun;
   readonly file: EventFile;
   lastMs: number;
-  /** Receipts that are being written. */
   writing: number;
 }
 
@@ -186,7 +185,6 @@ export class ReceiptJoining {
     this.#passing = this.#goOn();
   }
 
-  /** The totals of each run. */
   get totals(): readonly JoinedTotals[] {
     return [...this.#runs.values()].map(({ totals }) => totals);
   }

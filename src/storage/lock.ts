@@ -179,7 +179,6 @@ function holdLock(
     throw lostLock();
   };
   let last: Promise<void> = Promise.resolve();
-  /** Runs tasks one after the other. */
   const inTurn = (task: () => Promise<void>) => {
     last = last.catch(() => {}).then(task);
     return last;

@@ -51,7 +51,6 @@ export type ReportConnectDelay = (connectDelayMs: number) => void;
 export interface LaneOptions {
   readonly limits: Limits;
   readonly clock: Clock;
-  /** Draws a number in [0, 1). */
   readonly random: () => number;
   /** How long ago a process before this one sent through the same lane; undefined when it never did. */
   readonly lastSentMsAgo?: number | undefined;

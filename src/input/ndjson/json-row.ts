@@ -71,7 +71,6 @@ function keepSources(value: Record<string, unknown>, sources: ReadonlyMap<string
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, isKept(part) ? sources.get(key) : part]));
 }
 
-/** The first key that stands twice in its object. */
 function findRepeatedKey(tokens: readonly string[]): string | undefined {
   const open: Set<string>[] = [];
   for (const [at, token] of tokens.entries()) {
@@ -106,7 +105,6 @@ function readSources(tokens: readonly string[]): Map<string, string> {
   return sources;
 }
 
-/** Whether parsing changes a number. */
 function losesDigits(written: string): boolean {
   const read = Number(written);
   return !Number.isFinite(read) || significantDigits(written) !== significantDigits(String(read));

@@ -13,7 +13,6 @@ import { readPart, readSharedTexts } from './xml-reader.js';
 /** The sheet of a workbook that a step reads. */
 export interface OpenSheet {
   readonly notices: readonly string[];
-  /** What `rows` has met so far. */
   readonly found: SheetRows;
   /** Row by row as they end, blank ones too; those of a piece of the file at a time. */
   rows(): AsyncGenerator<SheetRow[]>;

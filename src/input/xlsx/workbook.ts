@@ -45,7 +45,6 @@ interface Relation {
   readonly id: string;
   /** The last word of its address, which has two forms. */
   readonly type: string;
-  /** Name of the part. */
   readonly target: string;
 }
 

@@ -54,7 +54,6 @@ interface ListCountry {
 
 /** Finds the columns of a suppression list that hold numbers. */
 export class SuppressionColumns {
-  /** Columns of the list by index. */
   readonly #columns = new Map<number, SuppressionColumn>();
 
   /**

@@ -88,7 +88,6 @@ function renderSteps({ steps, balance }: Summary): Html {
     : renderSection('Steps', renderTable({ name: 'Rows by step and outcome', columns }, rows, total));
 }
 
-/** How fast each step was sent, against what its limits allow. */
 function renderRates({ plan, sentOf }: PageSource): Html {
   const rates = plan.steps.slice(0, MOST_STEPS).flatMap((planned) => {
     const { rows, ms } = sentOf(planned.number) ?? { rows: 0, ms: 0 };
@@ -132,7 +131,6 @@ export function renderReasons(summary: Summary): Html {
   return renderSection(isAllAccepted ? 'Remarks' : 'What was not accepted', sections);
 }
 
-/** What became of messages that were accepted, as far as receipts say. */
 function renderDeliveries({ deliveries, balance }: Summary): Html {
   if (deliveries === null) return NOTHING;
   const entries = Object.entries(deliveries).sort((one, other) => other[1] - one[1]);

@@ -109,7 +109,6 @@ export class Caution {
     return this.#isProbing;
   }
 
-  /** The most rows of one part. */
   get maxRows(): number {
     if (this.#isProbing) return PROBE_ROWS;
     return this.#isFree ? Number.POSITIVE_INFINITY : GUARD_FROM_ROWS;

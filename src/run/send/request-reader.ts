@@ -14,7 +14,6 @@ export interface PartToSend {
   readonly body: Buffer;
   /** Attempts in this process whose answers did not say what became of it, while others were answered. */
   readonly ambiguousAttempts: number;
-  /** How often it was deferred. */
   readonly deferrals: number;
 }
 
