@@ -59,6 +59,7 @@ const faultSchema = z.strictObject({
 /** A fault as it is written: everything but `kind` is optional. */
 export type FaultInput = z.input<typeof faultSchema>;
 type SandboxFault = z.output<typeof faultSchema>;
+type SetFault = SandboxFault & { applied: number };
 
 /** A fault of rows that strikes a request, with its own random numbers for that request. */
 export interface RowFault {
@@ -66,18 +67,9 @@ export interface RowFault {
   readonly random: Random;
 }
 
-/** What strikes one request: at most one fault that decides the answer, and any number of delays and row faults. */
-export interface AppliedFaults {
-  readonly delayMs: number;
-  readonly rows: readonly RowFault[];
-  readonly decisive: SandboxFault | undefined;
-  /** The decisive one strikes in the place of processing. */
-  readonly isBefore: boolean;
-}
-
 /** The faults that are set. Deterministic: the same faults and the same order of requests give the same result. */
 export class FaultSet {
-  #faults: (SandboxFault & { applied: number })[] = [];
+  #faults: SetFault[] = [];
   readonly #requestsOf = new Map<Area, number>();
 
   /** Replaces all faults and begins to count requests anew. Throws a UserError with all problems when one makes no sense. */
@@ -97,12 +89,15 @@ export class FaultSet {
   }
 
   /** Lists the faults, with how often each was applied. */
-  list(): readonly (SandboxFault & { readonly applied: number })[] {
+  list(): readonly SetFault[] {
     return this.#faults;
   }
 
-  /** Call once for each request, in the order of arrival. */
-  choose(area: Area, recipients: readonly string[]): AppliedFaults {
+  /**
+   * What strikes one request: at most one fault that decides the answer, in the place of processing where `isBefore`, and any number of delays and
+   * row faults. Call once for each request, in the order of arrival.
+   */
+  choose(area: Area, recipients: readonly string[]) {
     const nth = (this.#requestsOf.get(area) ?? 0) + 1;
     this.#requestsOf.set(area, nth);
     let delayMs = 0;
@@ -121,12 +116,7 @@ export class FaultSet {
   }
 }
 
-function strikes(
-  fault: SandboxFault & { readonly applied: number },
-  area: Area,
-  nth: number,
-  recipients: readonly string[],
-): boolean {
+function strikes(fault: SetFault, area: Area, nth: number, recipients: readonly string[]): boolean {
   const { endingWith } = fault;
   if (fault.area !== undefined && fault.area !== area) return false;
   if (fault.times !== undefined && fault.applied >= fault.times) return false;

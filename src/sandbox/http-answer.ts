@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
+type AnswerHeaders = Readonly<Record<string, string>>;
+
 /** An HTTP answer as a value, so that faults can change it before it leaves. A string body is sent as it stands. */
 export interface HttpAnswer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: AnswerHeaders;
   readonly body: unknown;
 }
 
@@ -88,24 +90,20 @@ export function isRefused(outcome: { readonly status: number }): outcome is Refu
 }
 
 /** The answer to a refused request, in the form of its area. `now` in ms since 1970. */
-export function answerRefused(
-  { status, code, message }: RefusedRequest,
-  form: ErrorForm,
-  now: number,
-  headers: Readonly<Record<string, string>> = {},
-): HttpAnswer {
+export function answerRefused(refused: RefusedRequest, form: ErrorForm, now: number, headers: AnswerHeaders = {}) {
+  const { status, code, message } = refused;
   const usual = form.statuses[status];
   const body = form.body(code ?? usual?.code, message ?? usual?.message ?? '', now);
   const { contentType } = form;
   return answerJson(status, body, { ...(contentType && { 'content-type': contentType }), ...headers });
 }
 
-export function answerJson(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
+export function answerJson(status: number, body: unknown, headers: AnswerHeaders = {}): HttpAnswer {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body };
 }
 
 /** A page as a proxy in front of the service sends it. */
-export function answerHtml(status: number, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
+export function answerHtml(status: number, headers: AnswerHeaders = {}): HttpAnswer {
   const title = status < 400 ? 'Please wait' : `${status} error`;
   const body = `<!DOCTYPE html><html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>`;
   return { status, headers: { 'content-type': 'text/html; charset=utf-8', ...headers }, body };

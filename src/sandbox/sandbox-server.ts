@@ -5,7 +5,7 @@ import { isOnThisMachine } from '../domain/loopback.js';
 import type { Clock } from '../ports/clock.js';
 import { createRateCounter, type Keyring } from './admission.js';
 import type { AreaCall, Route, SandboxArea } from './area.js';
-import { type AppliedFaults, deliver, type FaultSet, findRowFault } from './fault.js';
+import { deliver, type FaultSet, findRowFault } from './fault.js';
 import {
   answerJson,
   answerRefused,
@@ -144,8 +144,8 @@ export function parseControlBody(body: unknown): unknown {
 function serveControl(area: SandboxArea, route: Route, { ledger, clock }: SandboxParts): Serve {
   const ofControl = { ...area, errors: CODED_ERRORS };
   return async (request, reply) => {
-    const call = toCall(request, 0, clock.now(), parseControlBody(request.body));
-    return sendAnswer(reply, await process(ofControl, route, call, undefined, ledger));
+    const call = toCall(request, { number: 0, at: clock.now(), body: parseControlBody(request.body), rowFaults: [] });
+    return sendAnswer(reply, await process(ofControl, route, call, ledger));
   };
 }
 
@@ -160,7 +160,7 @@ function serveRoute(
   const admit = async (request: FastifyRequest, call: AreaCall, bodyFault: string | undefined): Promise<HttpAnswer> => {
     const refused = keyring(route.who, request.headers, call.params);
     if (refused !== undefined) return answerRefused(refused, errors, call.at);
-    if (isWithinRates(request, call)) return process(area, route, call, bodyFault, ledger);
+    if (isWithinRates(request, call)) return process(area, route, call, ledger, bodyFault);
     return answerRefused({ status: 429 }, errors, call.at, { 'retry-after': '1' });
   };
 
@@ -177,32 +177,20 @@ function serveRoute(
       reply.raw.destroy();
       return;
     }
-    const call = toCall(request, entry.number, clock.now(), body, rows);
+    const call = toCall(request, { number: entry.number, at: clock.now(), body, rowFaults: rows });
     const processed = isBefore ? undefined : await admit(request, call, bodyFault);
     await deliver(reply, processed, decisive, errors, clock.now());
     if (reply.raw.headersSent) entry.status = reply.raw.statusCode;
   };
 }
 
-function toCall(
-  request: FastifyRequest,
-  number: number,
-  at: number,
-  body: unknown,
-  rowFaults: AppliedFaults['rows'] = [],
-): AreaCall {
-  const params = request.params as Record<string, string>;
-  const query = request.query as Record<string, unknown>;
-  return { number, at, path: pathOf(request.url), params, query, body, rowFaults };
+function toCall(request: FastifyRequest, given: Pick<AreaCall, 'number' | 'at' | 'body' | 'rowFaults'>): AreaCall {
+  const { params, query } = request as Pick<AreaCall, 'params' | 'query'>;
+  return { ...given, path: pathOf(request.url), params, query };
 }
 
-async function process(
-  { name, errors = CODED_ERRORS }: SandboxArea,
-  route: Route,
-  call: AreaCall,
-  bodyFault: string | undefined,
-  ledger: Ledger,
-): Promise<HttpAnswer> {
+async function process(area: SandboxArea, route: Route, call: AreaCall, ledger: Ledger, bodyFault?: string) {
+  const { name, errors = CODED_ERRORS } = area;
   const refuse = (refused: RefusedRequest) => answerRefused(refused, errors, call.at);
   const checked = route.check === undefined ? call : route.check(call.body);
   if (!('body' in checked)) return refuse({ ...checked, message: bodyFault ?? checked.message });

@@ -20,6 +20,12 @@ interface SentPart {
   readonly of?: number;
 }
 
+/** When it is asked, and what the job says of the time. */
+interface When {
+  readonly settings: Pick<Job, 'notBefore'>;
+  readonly nowMs: number;
+}
+
 /** Counts what a plan, or the rest of its run, sends. The first part is what a person types. */
 export function countToSend(plan: Plan, state: RunState) {
   const counts = new Map<string, number>();
@@ -79,22 +85,18 @@ export function asksFor({ count, noun, plural, of }: SentPart): string {
 export function formatQuestion(
   plan: Plan,
   toSend: ToSend,
-  { settings, nowMs, screen }: { settings: Pick<Job, 'notBefore'>; nowMs: number; screen: Screen },
+  { screen, ...when }: When & { readonly screen: Screen },
 ): string {
   const so = toSend.share < 1 ? `Left of run ${plan.id}: ` : '';
   return (
     `${formatPlanHead(plan, screen)}\n` +
-    `${formatParagraph(`${so}${listSendingFacts(plan, toSend, { settings, nowMs }).join(' · ')}.`, screen)}` +
+    `${formatParagraph(`${so}${listSendingFacts(plan, toSend, when).join(' · ')}.`, screen)}` +
     `Type ${toSend.parts[0]?.count} to send: `
   );
 }
 
 /** `446 people`, `32.05 EUR`, `from LADEN`, `now, until about 10:04 UTC`: to how many, at what cost, from whom, when. */
-export function listSendingFacts(
-  plan: Plan,
-  { parts, share, steps }: ToSend,
-  { settings, nowMs }: { settings: Pick<Job, 'notBefore'>; nowMs: number },
-): string[] {
+export function listSendingFacts(plan: Plan, { parts, share, steps }: ToSend, when: When): string[] {
   const written = plan.job.steps.filter((_, index) => steps.has(index + 1));
   const templates = written.flatMap((step) => (step.kind === 'sms' ? [step.template] : []));
   const sources = [...new Set(templates.map(({ source }) => source ?? 'the sender of the account'))];
@@ -107,7 +109,7 @@ export function listSendingFacts(
     ...parts.map(asksFor),
     ...(share < 1 ? [] : describeCost(plan, parts[0], steps)),
     sources.length > 0 && `from ${sources.join(' and ')}`,
-    isSomeNow && describeTime(plan, (share * count) / of, { settings, nowMs }),
+    isSomeNow && describeTime(plan, (share * count) / of, when),
     ...times.map((time) => `on ${time}`),
   );
 }
@@ -131,11 +133,7 @@ function describeCost({ prices, steps }: Plan, part: SentPart | undefined, isSen
 }
 
 /** Says from when it is sent, and until when at the rate that the limits allow. */
-function describeTime(
-  { steps }: Plan,
-  share: number,
-  { settings: { notBefore }, nowMs }: { settings: Pick<Job, 'notBefore'>; nowMs: number },
-): string {
+function describeTime({ steps }: Plan, share: number, { settings: { notBefore }, nowMs }: When): string {
   const startMs = Math.max(nowMs, notBefore === undefined ? nowMs : millisecondsOf(notBefore));
   const seconds = share * sumOf(steps.map(({ estimateSeconds }) => estimateSeconds));
   const start = startMs === nowMs || notBefore === undefined ? 'now' : `from ${formatTime(notBefore)} on`;

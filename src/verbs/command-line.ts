@@ -22,7 +22,7 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
   if (misuse !== undefined) throw refuse(misuse);
   let exitCode = 0;
   let printed = '';
-  const run = async (name: string, verb: AnyVerb, flags: object): Promise<void> => {
+  const run: RunVerb = async (name, verb, flags) => {
     terminal.logging = readLogging(flags, terminal);
     // The second says why a command failed: later there may be no file descriptor left to load it with.
     const [{ runVerb }] = await Promise.all([import('../command/runner.js'), import('../command/failure.js')]);
@@ -39,7 +39,7 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
   for (const each of LIST) {
     if (nameOf(each.command) !== args[0]) cli = cli.command(each.command, each.about);
     else if (asked.group !== undefined) cli = addGroup(cli, each, asked.group, run);
-    else if (asked.verb !== undefined) cli = addVerb(cli, each, asked.verb, run);
+    else if (asked.verb !== undefined) cli = addVerb(cli, { ...each, ...asked.verb }, run);
   }
   await cli
     .options(logFlags)
@@ -73,6 +73,8 @@ const WORDS = {
     other: 'Something is missing behind the verb: there are %s words, expected %s',
   },
 };
+
+type RunVerb = (name: string, verb: AnyVerb, flags: object) => Promise<void>;
 
 interface Asked {
   /** The command with its arguments. */
@@ -188,13 +190,7 @@ function describeProgram(): string {
 }
 
 /** Adds a verb to a command line. `above`: the verb that it stands below. */
-function addVerb(
-  cli: Argv,
-  { command, about }: Listed,
-  verb: AnyVerb,
-  run: (name: string, verb: AnyVerb, flags: object) => Promise<void>,
-  above = '',
-): Argv {
+function addVerb(cli: Argv, { command, about, ...verb }: Listed & AnyVerb, run: RunVerb, above = ''): Argv {
   const name = nameOf(`${above}${command}`);
   return cli.command(
     command,
@@ -212,12 +208,12 @@ function addVerb(
   );
 }
 
-function addGroup(cli: Argv, { command: group, about }: Listed, verbs: Group, run: Parameters<typeof addVerb>[3]) {
+function addGroup(cli: Argv, { command: group, about }: Listed, verbs: Group, run: RunVerb) {
   return cli.command(group, about, (builder) => {
     let built = builder;
     for (const below of verbs) {
       const [[given, does] = ['', '']] = below.examples;
-      built = addVerb(built, below, below, run, `${group} `);
+      built = addVerb(built, below, run, `${group} `);
       built = built.example(`$0 ${group} ${nameOf(below.command)} ${given}`.trimEnd(), does);
     }
     return built;
