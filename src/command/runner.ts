@@ -113,11 +113,8 @@ const LEVEL_OF_EXIT: Readonly<Record<number, 'info' | 'warn'>> = {
 };
 
 /** `state`, `exitCode` and `error` stand in every object; a command that has done what it was asked need not say so. */
-async function printResult(
-  terminal: Terminal,
-  asked: boolean | undefined,
-  { json, text, exitCode }: Result & CommandEnd,
-): Promise<void> {
+async function printResult(terminal: Terminal, asked: boolean | undefined, result: Result & CommandEnd) {
+  const { json, text, exitCode } = result;
   const isJson = json !== undefined && (asked ?? !terminal.isStdoutTerminal);
   const left = Object.entries({ state: 'done', exitCode, error: null }).filter(
     ([key]) => !Object.hasOwn(json ?? {}, key),

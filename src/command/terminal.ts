@@ -45,11 +45,8 @@ const MOST_COLUMNS = 120;
 const LEAST_COLUMNS = 40;
 
 /** The screen of stdout, capped at a readable width. */
-export function screenOf({
-  screen,
-  env,
-  isStdoutTerminal,
-}: Pick<Terminal, 'screen' | 'env' | 'isStdoutTerminal'>): Screen {
+export function screenOf(terminal: Pick<Terminal, 'screen' | 'env' | 'isStdoutTerminal'>): Screen {
+  const { screen, env, isStdoutTerminal } = terminal;
   const known = { ...PLAIN_SCREEN, ...screen };
   const columns = isStdoutTerminal ? known.columns : PLAIN_SCREEN.columns;
   return {

@@ -280,11 +280,8 @@ export function readChanged(
 }
 
 /** Why such a cell cannot be taken. */
-export function refuseCell(
-  { field, column, text, now, isConflict }: ReturnType<typeof readChanged>[number],
-  plan: Plan,
-  row: RejectedRow,
-): Wrong[] {
+export function refuseCell(changed: ReturnType<typeof readChanged>[number], plan: Plan, row: RejectedRow): Wrong[] {
+  const { field, column, text, now, isConflict } = changed;
   const at = `Line ${row.place[2]}, ${column}`;
   if (isConflict) return [conflictOf(at, `says: “${now}”`, field)];
   const [step] = plan.job.steps;

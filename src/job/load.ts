@@ -90,11 +90,7 @@ async function followLinks(path: string): Promise<string> {
  * Parses a job; `file` is its path, from which places, the default name and the paths of the job follow. Refuses as
  * `loadJob` does.
  */
-export function parseJob(
-  text: string,
-  file: string,
-  { withoutSteps = false, file: own = file }: LoadOptions = {},
-): Job {
+export function parseJob(text: string, file: string, { withoutSteps = false, file: own = file }: LoadOptions = {}) {
   const source = readSource(text, file);
   const { value, isBroken } = source.yaml;
   const isRead = ({ at }: Finding) => !withoutSteps || typeof at === 'number' || at[0] !== 'steps';
@@ -116,11 +112,7 @@ export function parseJob(
 const OF_THE_JOB: ReadonlySet<string> = new Set(['bad-job', 'bad-input']);
 
 /** Returns the error with the lines of its problems in the file of the job. */
-export async function placeProblems(
-  error: UserError,
-  file: string,
-  files: Pick<Files, 'readText'>,
-): Promise<UserError> {
+export async function placeProblems(error: UserError, file: string, files: Pick<Files, 'readText'>) {
   if (!OF_THE_JOB.has(error.code) || error.problems.every(({ at }) => at === undefined)) return error;
   // Where the file cannot be read any more, the step is named.
   const text = await files.readText(file).catch(() => undefined);

@@ -54,11 +54,7 @@ export class Connector {
   }
 
   /** `report` is not called if it was made ahead. */
-  connectOwn(
-    address: Address,
-    report: ((delayMs: number) => void) | undefined,
-    callback: buildConnector.Callback,
-  ): void {
+  connectOwn(address: Address, report: ((delayMs: number) => void) | undefined, callback: buildConnector.Callback) {
     const origin = this.#originOf(address);
     const hand: buildConnector.Callback = (...result) => {
       if (result[0] === null) this.#connectAhead(address);

@@ -105,10 +105,7 @@ export function describeWrongKey(area: Area, isChange = true): string {
 }
 
 /** Why a run stops for an answer, for a person. */
-export function explainStop(
-  { reason, why, mayHaveBeenProcessed }: Extract<Decision, { kind: 'stop' }>,
-  area: Area,
-): string {
+export function explainStop({ reason, why, mayHaveBeenProcessed }: Extract<Decision, { kind: 'stop' }>, area: Area) {
   if (reason === 'request-refused') return why;
   if (reason === 'unauthorized' && !mayHaveBeenProcessed) return `${describeWrongKey(area)} (${why})`;
   if (reason === 'redirected') return `${why} from the service`;

@@ -82,11 +82,8 @@ export function asksFor({ count, noun, plural, of }: SentPart): string {
 }
 
 /** The first lines of the plan, and `446 people · 32.05 EUR · from LADEN · now, until about 10:04 UTC. Type 446 to send: `. */
-export function formatQuestion(
-  plan: Plan,
-  toSend: ToSend,
-  { screen, ...when }: When & { readonly screen: Screen },
-): string {
+export function formatQuestion(plan: Plan, toSend: ToSend, asked: When & { readonly screen: Screen }): string {
+  const { screen, ...when } = asked;
   const so = toSend.share < 1 ? `Left of run ${plan.id}: ` : '';
   return (
     `${formatPlanHead(plan, screen)}\n` +

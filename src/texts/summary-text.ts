@@ -200,11 +200,7 @@ const MOST_LISTED = 5;
  * The runs of a job that still have rows in doubt, for a person; runs in `besides` have an account of their own. Empty
  * when there are none.
  */
-export function formatOpenDoubt(
-  { runs }: OpenDoubt,
-  besides: readonly string[] = [],
-  screen: Screen = PLAIN_SCREEN,
-): string {
+export function formatOpenDoubt({ runs }: OpenDoubt, besides: readonly string[] = [], screen: Screen = PLAIN_SCREEN) {
   const others = runs.filter(({ run }) => !besides.includes(run));
   if (others.length === 0) return '';
   const listed = others.slice(0, MOST_LISTED);

@@ -140,10 +140,8 @@ function describeRun(run: Run): [string, string][] {
 /** Longer than most pauses that a service asks for. */
 const LONG_OPEN_SECONDS = 120;
 
-function nextOf(
-  { run, noLeaderSince, standbys, stop, isOpen, open, oldestOpenSeconds, hasLost }: Run,
-  workers: number,
-): string {
+function nextOf(given: Run, workers: number): string {
+  const { run, noLeaderSince, standbys, stop, isOpen, open, oldestOpenSeconds, hasLost } = given;
   if (hasLost) return `look at what happened, then \`volley cluster drop ${run}\`, and run its job again`;
   if (noLeaderSince !== null) {
     return standbys.length === 0

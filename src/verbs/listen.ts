@@ -162,11 +162,8 @@ function describeRuns(runs: readonly JoinedTotals[]): string[] {
   return others === 0 ? lines : [...lines, `  and ${countOf(others, 'other run')}`];
 }
 
-function chooseOutput({
-  output,
-  optOuts,
-  receipts,
-}: Readonly<Record<'output' | 'optOuts' | 'receipts', string | undefined>>): string {
+function chooseOutput(flags: Readonly<Record<'output' | 'optOuts' | 'receipts', string | undefined>>): string {
+  const { output, optOuts, receipts } = flags;
   if (receipts !== undefined) return join(resolve(receipts), OTHER_EVENTS);
   if (output !== undefined) return resolve(output);
   // What came is the evidence of what was taken down.

@@ -48,12 +48,7 @@ export const work = defineVerb({
 });
 
 /** The rest of `volley work`, of a job that is loaded; `reload` reads its file again. */
-export function workForJob(
-  job: Job,
-  flags: WorkFlags,
-  context: Context,
-  reload: () => Promise<Job> = async () => job,
-): Promise<Result> {
+export function workForJob(job: Job, flags: WorkFlags, context: Context, reload: () => Promise<Job> = async () => job) {
   const { cluster, service, name } = job;
   if (cluster === undefined || cluster.share === 'lane' || service.sandbox) {
     const so = service.sandbox ? 'it is sent to a sandbox within its leader' : 'it has no requests for workers';
