@@ -6,7 +6,7 @@ import { jobDirectoryOf } from '../command/with-job.js';
 import { countOf, format, formatSeconds, listNonZero, sumOf } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import { formatTime } from '../domain/stated-time.js';
-import { describeOpening, type Opening, OpeningHours, zonesOf } from '../hours/window.js';
+import { describeOpening } from '../hours/window.js';
 import { isRowStep, type Job, type Step } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { fixDates, listChangedKeys } from '../job/planned-job.js';
@@ -21,6 +21,7 @@ import type { CampaignReport } from '../registry/report-campaign.js';
 import { balanceOfRun } from '../report/run-rows.js';
 import { readSummary } from '../report/write-report.js';
 import { listWaiting } from '../retry/claiming-plan.js';
+import { createSendingHours } from '../run/run-times.js';
 import { findWaitingStage } from '../run/send/sending-stages.js';
 import type { Files } from '../storage/files.js';
 import { readLockOwner } from '../storage/lock.js';
@@ -169,14 +170,8 @@ function describeClosed({ steps, job }: Plan, nowMs: number): string | undefined
   for (const { number, hours } of steps) {
     const step = job.steps[number - 1];
     if (step?.kind !== 'sms' || step.window === undefined || hours === undefined) continue;
-    const { window } = step;
-    const opening = new OpeningHours(window);
-    const next = Object.keys(hours.groups).flatMap((group): Opening[] => {
-      const [zone = 'UTC', ...others] = zonesOf(window, group);
-      const atMs = opening.findNextOpening([zone, ...others], nowMs, job.service.timeouts.answerSeconds * 1000);
-      return atMs === undefined ? [] : [{ group, atMs, zone }];
-    });
-    const [first] = next.toSorted((one, other) => one.atMs - other.atMs);
+    const sending = createSendingHours(step.window, { now: () => nowMs }, job.service.timeouts);
+    const first = sending.findNext(Object.keys(hours.groups));
     if (first !== undefined && first.atMs > nowMs) return `Messages may not leave now: ${describeOpening(first)}.`;
   }
   return undefined;

@@ -91,7 +91,11 @@ export function tooLate(notAfter: StatedTime, so: 'had passed' | 'comes before t
 }
 
 /** When the requests of a step with a window may leave: with room for the answer, as the service may send until it comes. */
-export function createSendingHours(window: Window, clock: Clock, { answerSeconds }: { answerSeconds: number }) {
+export function createSendingHours(
+  window: Window,
+  clock: Pick<Clock, 'now'>,
+  { answerSeconds }: { answerSeconds: number },
+) {
   const hours = new OpeningHours(window);
   const roomMs = answerSeconds * 1000;
   return {
