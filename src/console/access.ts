@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
-import { readKept } from '../domain/is-object.js';
+import { parseJson } from '../domain/is-object.js';
 import { foldPerson } from '../job/schema/approvers.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
 import type { Clock } from '../ports/clock.js';
@@ -113,7 +113,7 @@ export class Access {
     const kept = await this.#env.files.readText(path);
     // A visit of a team opens no console that was started without one.
     if (this.#env.team === undefined) return kept === '' ? { ...NO_VISIT, formToken } : undefined;
-    const [member = '', digest = ''] = readKept(kept) ?? [];
+    const [member = '', digest = ''] = parseJson(kept) ?? [];
     const user = await this.#env.team.find(member);
     return user === undefined || user.digest !== digest ? undefined : { formToken, user, isSignedIn: true };
   }

@@ -1,6 +1,6 @@
 import { cellsOf } from '../domain/bytes/row-writer.js';
 import { countOf, format } from '../domain/count-of.js';
-import { readKept } from '../domain/is-object.js';
+import { parseJson } from '../domain/is-object.js';
 import { bindWhere, describeCondition } from '../filter/bind-rows.js';
 import { foldText } from '../filter/compile-test.js';
 import { guessConsent } from '../guess/guess-job.js';
@@ -69,7 +69,7 @@ export function readTicks(fields: object): Ticked[] {
 }
 
 function readTick(name: string): [column: string, value: string][] {
-  const read: unknown = name.startsWith('["') ? readKept(name) : undefined;
+  const read: unknown = name.startsWith('["') ? parseJson(name) : undefined;
   return Array.isArray(read) && read.length === 2 ? [[String(read[0]), String(read[1])]] : [];
 }
 

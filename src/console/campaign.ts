@@ -3,7 +3,7 @@ import { cp } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { type Document, isMap, isSeq, parseDocument } from 'yaml';
 import { UserError } from '../domain/errors.js';
-import { readKept } from '../domain/is-object.js';
+import { parseJson } from '../domain/is-object.js';
 import { EXAMPLE_TEXT } from '../guess/write-job.js';
 import { writtenService } from '../job/schema/service.js';
 import { suggestName } from '../job/schema/written-job.js';
@@ -95,7 +95,7 @@ export class Campaigns {
       throw new UserError('bad-input', `There is no campaign ${JSON.stringify(name)}`);
     const text = await this.#files.readText(join(directory, JOB_FILE));
     const chosen = await this.#files.readText(join(this.stateOf(name), 'file.json'));
-    const { path: file, sheet } = readKept(chosen) ?? {};
+    const { path: file, sheet } = parseJson(chosen) ?? {};
     return { name, directory, job: text === undefined ? undefined : readJob(text), file, sheet };
   }
 

@@ -7,7 +7,7 @@ import { isDiskError } from '../command/disk-error.js';
 import type { Env } from '../command/env.js';
 import { closing } from '../domain/closing.js';
 import { UserError } from '../domain/errors.js';
-import { readKept } from '../domain/is-object.js';
+import { parseJson } from '../domain/is-object.js';
 
 /** What a command printed with --json. */
 export interface Printed {
@@ -70,7 +70,7 @@ export class Commands {
   async run({ actor, directory, args }: ShortCommand): Promise<Printed> {
     const child = this.#spawn(args, { cwd: directory, stdio: ['ignore', 'pipe', 'ignore'] }, actor);
     const [out] = await Promise.all([child.stdout === null ? '' : text(child.stdout), once(child, 'close')]);
-    return readKept(out) ?? UNSAID;
+    return parseJson(out) ?? UNSAID;
   }
 
   /** `state`: the directory that has its output, of one of a verb at a time: false where that is at work. */
@@ -119,7 +119,7 @@ export class Commands {
   }
 
   async find(state: string, verb: string): Promise<Started | undefined> {
-    const started = readKept(await this.#env.files.readText(join(state, `${verb}.json`)));
+    const started = parseJson(await this.#env.files.readText(join(state, `${verb}.json`)));
     if (started === undefined) return undefined;
     // On another boot, or another machine, the id is that of another process.
     const { pid, host, jobSha256, about } = started;
@@ -127,7 +127,7 @@ export class Commands {
     const isAlive = host === this.#env.owner.host && this.#env.isProcessAlive(pid);
     const out = await readFile(join(state, `${verb}.out`), 'utf8').catch(() => '');
     const isAtWork = isAlive && !out.endsWith('\n');
-    return { jobSha256, about, isAtWork, printed: isAtWork ? undefined : (readKept(out) ?? UNSAID) };
+    return { jobSha256, about, isAtWork, printed: isAtWork ? undefined : (parseJson(out) ?? UNSAID) };
   }
 
   #spawn(args: readonly string[], options: SpawnOptions, actor: ShortCommand['actor']) {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { closing } from '../domain/closing.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
-import { readKept, remember } from '../domain/is-object.js';
+import { parseJson, remember } from '../domain/is-object.js';
 import type { Cell } from '../domain/row.js';
 import { listInputs } from '../input/inputs.js';
 import { readRecords } from '../input/read-records.js';
@@ -91,7 +91,7 @@ export class Rejections {
     for (const { directory } of runs) bytes += (await this.#files.stat(join(directory, JOURNAL_FILE)))?.bytes ?? 0;
     const name = `rejections-${of.plan.id}-${bytes}`;
     const [path, about] = [join(this.#state, `${name}.ndjson`), join(this.#state, `${name}.json`)];
-    const known: RejectionList | undefined = readKept(await this.#files.readText(about));
+    const known: RejectionList | undefined = parseJson(await this.#files.readText(about));
     return { runs, path, about, known };
   }
 
@@ -138,7 +138,7 @@ export class Rejections {
   }
 
   async readFixes(): Promise<Fixes> {
-    return readKept(await this.#files.readText(join(this.#state, FIXES_FILE))) ?? { plan: '', rows: {}, put: [] };
+    return parseJson(await this.#files.readText(join(this.#state, FIXES_FILE))) ?? { plan: '', rows: {}, put: [] };
   }
 
   writeFixes(fixes: Fixes): Promise<void> {

@@ -3,8 +3,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What was kept as JSON; undefined where it is not there, or a disk has damaged it: it is begun anew. */
-export function readKept(text: string | undefined): ReturnType<typeof JSON.parse> | undefined {
+/** What a text is as JSON; undefined where there is none, or it is none, such as a file that a disk has damaged. */
+export function parseJson(text: string | undefined): ReturnType<typeof JSON.parse> | undefined {
   try {
     return text === undefined ? undefined : JSON.parse(text);
   } catch {

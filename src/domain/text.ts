@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { parseJson } from './is-object.js';
 import type { Cell } from './row.js';
 
 /** A text without the characters at its end that are among `characters`; `/…+$/` would begin anew at each such character inside it. */
@@ -30,13 +31,7 @@ export function isBlank(cell: Cell): cell is '' | undefined {
 
 /** Whether a cell holds an object or a list, which a file of NDJSON may have in place of a text. */
 export function isNestedJson(cell: string): boolean {
-  if (!cell.startsWith('{') && !cell.startsWith('[')) return false;
-  try {
-    JSON.parse(cell);
-    return true;
-  } catch {
-    return false;
-  }
+  return (cell.startsWith('{') || cell.startsWith('[')) && parseJson(cell) !== undefined;
 }
 
 /** How names of columns are compared: letters, marks and digits only, lower case; full-width forms as the plain ones. */

@@ -1,8 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { closing } from '../domain/closing.js';
 import { countOf } from '../domain/count-of.js';
 import { InternalError, UserError } from '../domain/errors.js';
-import { isObject } from '../domain/is-object.js';
+import { isObject, parseJson } from '../domain/is-object.js';
 import { parseServiceTime } from '../domain/stated-time.js';
 import type { Log } from '../ports/log.js';
 import { AppendedFile, KeySet } from '../storage/appended-file.js';
@@ -50,14 +51,8 @@ export interface EventHeaders {
 
 /** Reads a delivery, whose body is UTF-8 that is one JSON object, of whatever content. Undefined when it is anything else. */
 export function readEvent(body: Uint8Array, { eventId, signature }: EventHeaders, receivedAt: string) {
-  let text: string;
-  let event: unknown;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(body).trim();
-    event = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const text = isUtf8(body) ? new TextDecoder().decode(body).trim() : '';
+  const event: unknown = parseJson(text);
   if (!isObject(event)) return undefined;
   const kind = classifyEvent(event);
   const id = readOwnId(eventId) ?? (kind === 'receipt' ? identifyReceipt(event) : undefined) ?? `body:${digest(text)}`;
@@ -93,14 +88,9 @@ function readInbound({ payload }: Record<string, unknown>, eventId: string) {
 /** Reads a line of the file of events; undefined for any other line. */
 export function decodeEventLine(line: string): StoredEvent | undefined {
   if (!line.startsWith(LINE_START)) return undefined;
-  try {
-    const { format: _, ...stored } = JSON.parse(line);
-    return typeof stored.kind === 'string' && typeof stored.id === 'string' && isObject(stored.event)
-      ? stored
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const { format: _, ...stored } = parseJson(line) ?? {};
+  const isWhole = typeof stored.kind === 'string' && typeof stored.id === 'string' && isObject(stored.event);
+  return isWhole ? stored : undefined;
 }
 
 /** Contract, section Events: all that it names. */

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { increment } from '../domain/count-of.js';
 import { undefinedOnUserError } from '../domain/errors.js';
-import { readKept, remember } from '../domain/is-object.js';
+import { parseJson, remember } from '../domain/is-object.js';
 import { accountOfKind, isRowStep } from '../job/job.js';
 import type { CurrentRowStatus } from '../journal/row-status-view.js';
 import { kindOf } from '../kinds/kinds.js';
@@ -63,7 +63,7 @@ export async function readCampaignReport(files: Files, of: PlanAt, kept: string)
   const paths = members.found.flatMap(({ directory }) => names.map((name) => join(directory, name)));
   const facts = await Promise.all(paths.map((path) => files.stat(path)));
   const stamp = JSON.stringify([of.plan.id, paths, facts.map((each) => [each?.bytes, each?.modifiedMs])]);
-  const known = readKept(await files.readText(kept)) ?? {};
+  const known = parseJson(await files.readText(kept)) ?? {};
   if (known.stamp === stamp) return known.report;
   const summarize: Summarize = async (...each) => (await readSummary(files, each[1])) ?? writeRunReport(...each);
   const made = await writeCampaign(files, of, { ...members, summarize });

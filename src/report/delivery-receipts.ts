@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { InternalError } from '../domain/errors.js';
-import { isObject, readKept } from '../domain/is-object.js';
+import { isObject, parseJson } from '../domain/is-object.js';
 import { parseServiceTime } from '../domain/stated-time.js';
 import { messageIdPrefix, readMessageIndex } from '../kinds/ids.js';
 import { type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
@@ -71,7 +71,7 @@ const LONGEST_UMID = 128;
  * message, number, subaccount and a documented state.
  */
 function readReceipt(line: string): Receipt | undefined {
-  const { kind, receivedAt, event } = asObject(readKept(line));
+  const { kind, receivedAt, event } = asObject(parseJson(line));
   if (kind !== 'receipt') return undefined;
   const { payload } = asObject(event);
   const { umid, clientMessageId, subAccountId, destination, status, price, smsCount } = asObject(payload);

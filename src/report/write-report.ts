@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { closing } from '../domain/closing.js';
 import { sumOf } from '../domain/count-of.js';
 import { InternalError } from '../domain/errors.js';
-import { omitUndefined, readKept } from '../domain/is-object.js';
+import { omitUndefined, parseJson } from '../domain/is-object.js';
 import { decodeOptOut, OPT_OUT_HEADER } from '../domain/opt-out-line.js';
 import { PROGRAM } from '../domain/program.js';
 import { isRowStep, type Step } from '../job/job.js';
@@ -42,7 +42,7 @@ export const CAMPAIGN_PAGE = 'campaign.html';
 
 /** Reads the summary of a run; undefined where it has none, or one that cannot be read: `volley report` writes it again. */
 export async function readSummary(files: Files, directory: string): Promise<Summary | undefined> {
-  return readKept(await files.readText(join(directory, SUMMARY_FILE)));
+  return parseJson(await files.readText(join(directory, SUMMARY_FILE)));
 }
 
 /**

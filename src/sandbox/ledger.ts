@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Area } from '../domain/areas.js';
 import { closing } from '../domain/closing.js';
 import { UserError } from '../domain/errors.js';
-import { isObject } from '../domain/is-object.js';
+import { isObject, parseJson } from '../domain/is-object.js';
 import type { Files } from '../storage/files.js';
 import { splitLines } from '../storage/split-lines.js';
 import type { Fields, Handled, SandboxArea } from './area.js';
@@ -135,7 +135,7 @@ export class Ledger {
     let lineNumber = 0;
     for await (const line of this.#log.read()) {
       lineNumber += 1;
-      const value = parse(line);
+      const value: unknown = parseJson(line.toString());
       if (lineNumber > 1 && isPage(value)) yield value;
       else if (lineNumber === 1 && isDeepStrictEqual(value, HEADER)) yield undefined;
       else {
@@ -152,14 +152,6 @@ export class Ledger {
 
 function toLine(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`);
-}
-
-function parse(line: Buffer): unknown {
-  try {
-    return JSON.parse(line.toString());
-  } catch {
-    return undefined;
-  }
 }
 
 function isPage(value: unknown): value is Page {

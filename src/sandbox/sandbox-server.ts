@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Area } from '../domain/areas.js';
+import { parseJson } from '../domain/is-object.js';
 import { isOnThisMachine } from '../domain/loopback.js';
 import type { Clock } from '../ports/clock.js';
 import { createRateCounter, type Keyring } from './admission.js';
@@ -134,11 +135,7 @@ function isControl(path: string): boolean {
 
 /** The body of a request under `/_sandbox`, which arrives as bytes whatever its content type; undefined when it is not JSON. */
 export function parseControlBody(body: unknown): unknown {
-  try {
-    return JSON.parse(body instanceof Buffer ? body.toString() : '');
-  } catch {
-    return undefined;
-  }
+  return body instanceof Buffer ? parseJson(body.toString()) : undefined;
 }
 
 function serveControl(area: SandboxArea, route: Route, { ledger, clock }: SandboxParts): Serve {

@@ -1,6 +1,6 @@
 import type { Area } from '../domain/areas.js';
 import type { StopFault } from '../domain/errors.js';
-import { isObject } from '../domain/is-object.js';
+import { isObject, parseJson } from '../domain/is-object.js';
 import {
   CAMPAIGN_REFUSAL,
   CHAT_FORWARDED,
@@ -45,11 +45,7 @@ export function readRetryAfterMs(response: Response, nowMs: number): number | un
  * number would round, such as an id of 64 bits, is its digits as text.
  */
 export function readJsonBody(response: Response): unknown {
-  try {
-    return JSON.parse(quoteLongIntegers(response.body.toString('utf8').replace(/^\uFEFF/, '')));
-  } catch {
-    return undefined;
-  }
+  return parseJson(quoteLongIntegers(response.body.toString('utf8').replace(/^\uFEFF/, '')));
 }
 
 /** A text without its end matches, too: else a body of many would take the square of its length. */

@@ -6,7 +6,7 @@ import { openRunDirectory } from '../command/run-directory.js';
 import { formatNextStep } from '../command/screen.js';
 import { withRun } from '../command/with-job.js';
 import { quoteWord, UserError } from '../domain/errors.js';
-import { foldPerson } from '../job/schema/approvers.js';
+import { foldPerson, readEd25519 } from '../job/schema/approvers.js';
 import type { Plan, PlanAt } from '../plan/format/plan-file.js';
 import { type Approvals, findApprover, readApprovals, signApproval } from '../registry/approvals.js';
 import { assertNotAbandoned } from '../registry/registry-state.js';
@@ -86,22 +86,13 @@ async function readKey({ job: { approvers } }: Plan, written: string | undefined
   if (written === undefined) return undefined;
   const text = (await env.files.readText(resolve(written)).catch(() => undefined)) ?? '';
   if (text !== '') secrets.keep(text);
-  const key = readPrivateKey(text);
+  const key = readEd25519(() => createPrivateKey(text));
   if (key !== undefined) return key;
   const so =
     text === '' ? 'it cannot be read, or is empty' : 'it is no Ed25519 private key in PEM without a passphrase';
   throw new UserError('bad-credentials', `Cannot use the key ${written}: ${so}`, {
     hint: 'Make one with `openssl genpkey -algorithm ed25519 -out KEY.pem`; its public key belongs into `approvers` of the job.',
   });
-}
-
-function readPrivateKey(text: string): KeyObject | undefined {
-  try {
-    const key = createPrivateKey(text);
-    return key.asymmetricKeyType === 'ed25519' ? key : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whose approval it is: that of the key, or else of who runs the command. Refuses who planned. */

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { countOf, format } from '../../domain/count-of.js';
 import { quoteWord, UserError } from '../../domain/errors.js';
-import { isObject, readKept } from '../../domain/is-object.js';
+import { isObject, parseJson } from '../../domain/is-object.js';
 import { formatTime, formatZoned, ownZone } from '../../domain/stated-time.js';
 import { exampleFor } from '../../guess/write-job.js';
 import { defaultLimits } from '../../job/limits.js';
@@ -151,7 +151,7 @@ export class HomeDesk extends Desk {
   /** Only those are read of which a file has changed since, or a process sends: a run of a year ago is read once. */
   async #list(): Promise<KnownEntry[]> {
     const path = this.campaigns.stateOf(ENTRIES_FILE);
-    const kept: readonly KnownEntry[] = readKept(await this.files.readText(path)) ?? [];
+    const kept: readonly KnownEntry[] = parseJson(await this.files.readText(path)) ?? [];
     const known = new Map(kept.map((each) => [each.name, each]));
     const inTurn = pLimit(READ_AT_ONCE);
     const names = await this.campaigns.list();

@@ -35,8 +35,13 @@ export const writtenApprovers = z
 
 /** Reads an Ed25519 public key; undefined for any other text. */
 export function readPublicKey(text: string): KeyObject | undefined {
+  return readEd25519(() => createPublicKey({ key: Buffer.from(spkiOf(text), 'base64'), format: 'der', type: 'spki' }));
+}
+
+/** The key that `read` gives, if it is one of Ed25519; undefined where it throws, too. */
+export function readEd25519(read: () => KeyObject): KeyObject | undefined {
   try {
-    const key = createPublicKey({ key: Buffer.from(spkiOf(text), 'base64'), format: 'der', type: 'spki' });
+    const key = read();
     return key.asymmetricKeyType === 'ed25519' ? key : undefined;
   } catch {
     return undefined;

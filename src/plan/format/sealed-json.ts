@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { UserError } from '../../domain/errors.js';
+import { parseJson } from '../../domain/is-object.js';
 
 /**
  * JSON whose last key `sha256` is the SHA-256, in hex, of all bytes of the file before it: so the file itself reveals
@@ -11,12 +12,8 @@ export function sealJson(value: object): string {
 
 /** The value without its digest; undefined if it is not JSON, or not byte for byte what was sealed. */
 export function readSealed(text: string): ReturnType<typeof JSON.parse> | undefined {
-  try {
-    const { sha256: _, ...value } = JSON.parse(text);
-    return seal(text.slice(0, -TAIL_LENGTH)) === text ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const { sha256: _, ...value } = parseJson(text) ?? {};
+  return seal(text.slice(0, -TAIL_LENGTH)) === text ? value : undefined;
 }
 
 /** SHA-256, in hex. */
