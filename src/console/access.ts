@@ -51,99 +51,96 @@ export const NO_VISIT: Visit = { formToken: '', user: undefined, isSignedIn: fal
 
 type AccessEnv = { readonly files: Files; readonly clock: Clock; readonly team?: Team | undefined };
 
+export type Access = ReturnType<typeof createAccess>;
+
 /**
  * Who may use a console: the one who opens a link, which holds 32 random bytes and works once, within ten minutes; or those of a team. The
  * browser then has a cookie for twelve hours. Links and sessions are files that are named by a digest, so that no file here opens anything.
  */
-export class Access {
-  readonly #directory: string;
-  readonly #env: AccessEnv;
-  readonly #secret = randomBytes(32).toString('base64url');
+export function createAccess(directory: string, env: AccessEnv) {
+  const secret = randomBytes(32).toString('base64url');
 
-  constructor(directory: string, env: AccessEnv) {
-    this.#directory = directory;
-    this.#env = env;
-  }
-
-  async createLink(): Promise<string> {
-    return this.#create('.links');
+  async function createLink(): Promise<string> {
+    return create('.links');
   }
 
   /** The cookie's value for a link that has not been used; undefined for any other. */
-  async enter(link: string): Promise<string | undefined> {
-    const path = this.#pathOf('.links', link);
-    if (!(await this.#isFresh(path, LIFE_MS['.links']))) return undefined;
+  async function enter(link: string): Promise<string | undefined> {
+    const path = pathOf('.links', link);
+    if (!(await isFresh(path, LIFE_MS['.links']))) return undefined;
     const used = `${path}.used`;
     try {
       // Where two requests bring it at once, one can rename it.
-      await this.#env.files.rename(path, used);
+      await env.files.rename(path, used);
     } catch {
       return undefined;
     }
-    await this.#env.files.remove(used);
-    return this.#create('.sessions');
+    await env.files.remove(used);
+    return create('.sessions');
   }
 
   /** The cookie's value for a person of the team; undefined for another password. */
-  async signIn(name: string, password: string): Promise<string | undefined> {
-    const member = await this.#env.team?.check(name, password);
-    return member === undefined ? undefined : this.#create('.sessions', JSON.stringify([member.name, member.digest]));
+  async function signIn(name: string, password: string): Promise<string | undefined> {
+    const member = await env.team?.check(name, password);
+    return member === undefined ? undefined : create('.sessions', JSON.stringify([member.name, member.digest]));
   }
 
-  async signOut(cookies: string | undefined, name: string): Promise<void> {
+  async function signOut(cookies: string | undefined, name: string): Promise<void> {
     const value = readCookie(cookies, name);
-    if (value !== '') await this.#env.files.remove(this.#pathOf('.sessions', value));
+    if (value !== '') await env.files.remove(pathOf('.sessions', value));
   }
 
   /** Whom a proxy in front of the console names in a header, if that is a person of the team. */
-  async trust(header: string): Promise<Visit | undefined> {
+  async function trust(header: string): Promise<Visit | undefined> {
     // Proxies write UTF-8; Node reads each byte as a character.
-    const user = await this.#env.team?.find(Buffer.from(header, 'latin1').toString());
+    const user = await env.team?.find(Buffer.from(header, 'latin1').toString());
     return user === undefined
       ? undefined
-      : { user, formToken: sha256Of(`form ${this.#secret} ${user.name}`), isSignedIn: false };
+      : { user, formToken: sha256Of(`form ${secret} ${user.name}`), isSignedIn: false };
   }
 
   /** `cookies`: the header; `name`: of our own. */
-  async find(cookies: string | undefined, name: string): Promise<Visit | undefined> {
+  async function find(cookies: string | undefined, name: string): Promise<Visit | undefined> {
     const value = readCookie(cookies, name);
-    const path = this.#pathOf('.sessions', value);
-    if (value === '' || !(await this.#isFresh(path, LIFE_MS['.sessions']))) return undefined;
+    const path = pathOf('.sessions', value);
+    if (value === '' || !(await isFresh(path, LIFE_MS['.sessions']))) return undefined;
     const formToken = sha256Of(`form ${value}`);
-    const kept = await this.#env.files.readText(path);
+    const kept = await env.files.readText(path);
     // A visit of a team opens no console that was started without one.
-    if (this.#env.team === undefined) return kept === '' ? { ...NO_VISIT, formToken } : undefined;
+    if (env.team === undefined) return kept === '' ? { ...NO_VISIT, formToken } : undefined;
     const [member = '', digest = ''] = parseJson(kept) ?? [];
-    const user = await this.#env.team.find(member);
+    const user = await env.team.find(member);
     return user === undefined || user.digest !== digest ? undefined : { formToken, user, isSignedIn: true };
   }
 
-  async #create(kind: Kept, about = ''): Promise<string> {
+  async function create(kind: Kept, about = ''): Promise<string> {
     const secret = randomBytes(32).toString('base64url');
-    await this.#env.files.makeDirectory(join(this.#directory, kind));
-    await this.#removeOld();
-    await this.#env.files.writeWhole(this.#pathOf(kind, secret), about);
+    await env.files.makeDirectory(join(directory, kind));
+    await removeOld();
+    await env.files.writeWhole(pathOf(kind, secret), about);
     return secret;
   }
 
-  async #removeOld(): Promise<void> {
+  async function removeOld(): Promise<void> {
     for (const [kind, ms] of Object.entries(LIFE_MS)) {
-      const directory = join(this.#directory, kind);
-      for (const name of await this.#env.files.list(directory)) {
-        const path = join(directory, name);
-        if (!(await this.#isFresh(path, ms))) await this.#env.files.remove(path);
+      const own = join(directory, kind);
+      for (const name of await env.files.list(own)) {
+        const path = join(own, name);
+        if (!(await isFresh(path, ms))) await env.files.remove(path);
       }
     }
   }
 
-  #pathOf(kind: Kept, secret: string): string {
-    return join(this.#directory, kind, sha256Of(secret));
+  function pathOf(kind: Kept, secret: string): string {
+    return join(directory, kind, sha256Of(secret));
   }
 
-  async #isFresh(path: string, ms: number): Promise<boolean> {
-    const found = await this.#env.files.stat(path);
-    return found !== undefined && this.#env.clock.now() - found.modifiedMs < ms;
+  async function isFresh(path: string, ms: number): Promise<boolean> {
+    const found = await env.files.stat(path);
+    return found !== undefined && env.clock.now() - found.modifiedMs < ms;
   }
+
+  return { createLink, enter, signIn, signOut, trust, find };
 }
 
 export function isSame(given: unknown, expected: string): boolean {
@@ -186,65 +183,59 @@ interface Member extends User {
 const HEADER = 'name,role,password_sha256';
 const PASSWORD_BYTES = 16;
 
+export type Team = ReturnType<typeof openTeam>;
+
 /**
  * Who may use a console that several people share: a CSV file, read at every visit, so that a line that is changed or taken out counts at
  * once. Volley makes the passwords, of 128 random bits: no list of words finds one by its digest.
  */
-export class Team {
-  readonly #path: string;
-  readonly #files: Files;
-
-  constructor(path: string, files: Files) {
-    this.#path = path;
-    this.#files = files;
+export function openTeam(path: string, files: Files) {
+  async function find(name: string): Promise<Member | undefined> {
+    return (await read()).find((each) => foldPerson(each.name) === foldPerson(name));
   }
 
-  async find(name: string): Promise<Member | undefined> {
-    return (await this.#read()).find((each) => foldPerson(each.name) === foldPerson(name));
+  async function list(): Promise<User[]> {
+    return (await read()).map(({ name, role }) => ({ name, role }));
   }
 
-  async list(): Promise<User[]> {
-    return (await this.#read()).map(({ name, role }) => ({ name, role }));
-  }
-
-  async check(name: string, password: string): Promise<Member | undefined> {
-    const found = await this.find(name);
+  async function check(name: string, password: string): Promise<Member | undefined> {
+    const found = await find(name);
     return found?.digest === sha256Of(password) ? found : undefined;
   }
 
   /** The new password of a person who is added, or who has another role or password from now on. */
-  async add({ name, role }: User): Promise<string> {
+  async function add({ name, role }: User): Promise<string> {
     if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,59}$/u.test(name))
       throw new UserError(
         'bad-flag',
         `Cannot add ${JSON.stringify(name)}: expected a name of letters, digits, blanks and . _ @ -`,
       );
     const password = randomBytes(PASSWORD_BYTES).toString('hex');
-    const others = (await this.#read()).filter((each) => foldPerson(each.name) !== foldPerson(name));
+    const others = (await read()).filter((each) => foldPerson(each.name) !== foldPerson(name));
     const lines = [...others, { name, role, digest: sha256Of(password) }].map((each) =>
       [each.name, each.role, each.digest].join(','),
     );
-    await this.#files.writeWhole(this.#path, `${[HEADER, ...lines].join('\n')}\n`);
+    await files.writeWhole(path, `${[HEADER, ...lines].join('\n')}\n`);
     return password;
   }
 
   /** Refuses a team in which a plan waits for a second person who is not there. */
-  async assertTwoApprove(): Promise<void> {
-    const approvers = (await this.#read()).filter(({ role }) => role === 'approver');
+  async function assertTwoApprove(): Promise<void> {
+    const approvers = (await read()).filter(({ role }) => role === 'approver');
     if (approvers.length >= 2) return;
     throw new UserError(
       'bad-flag',
-      `Cannot start the console: ${this.#path} has ${approvers.length === 1 ? '1 person who approves' : 'no person who approves'}, expected 2`,
+      `Cannot start the console: ${path} has ${approvers.length === 1 ? '1 person who approves' : 'no person who approves'}, expected 2`,
       {
         hint: 'Approvers do not approve their own plans. Add one: volley console --users FILE --add NAME --role approver',
       },
     );
   }
 
-  async #read(): Promise<Member[]> {
-    const [header, ...lines] = ((await this.#files.readText(this.#path)) ?? HEADER).trim().split(/\r?\n/);
+  async function read(): Promise<Member[]> {
+    const [header, ...lines] = ((await files.readText(path)) ?? HEADER).trim().split(/\r?\n/);
     const wrong = (line: number, so: string) =>
-      new UserError('bad-flag', `Cannot read the users: ${this.#path}, line ${line}: ${so}`);
+      new UserError('bad-flag', `Cannot read the users: ${path}, line ${line}: ${so}`);
     if (header !== HEADER) throw wrong(1, `expected ${HEADER}`);
     return lines.map((line, at) => {
       const [name = '', written = '', digest = '', ...more] = line.split(',').map((cell) => cell.trim());
@@ -254,6 +245,8 @@ export class Team {
       return { name, role, digest };
     });
   }
+
+  return { find, list, check, add, assertTwoApprove };
 }
 
 /** Whether a role may what another one may. */

@@ -54,49 +54,46 @@ export interface CommandToStart extends ShortCommand {
 
 type CommandsEnv = Pick<Env, 'files' | 'owner' | 'isProcessAlive' | 'spawn'>;
 
-/** Commands as they stand in a terminal: the console itself neither plans nor sends. Long ones go on when it ends; their output is in files. */
-export class Commands {
-  /** What reads the job, its lists and the first rows alone: a process for it would take longer to start than the command. */
-  readonly runHere: (command: ShortCommand) => Promise<Printed>;
-  readonly #env: CommandsEnv;
-  readonly #children = new Set<ChildProcess>();
-  readonly #stopped = new Set<string>();
+export type Commands = ReturnType<typeof createCommands>;
 
-  constructor(runHere: Commands['runHere'], env: CommandsEnv) {
-    this.runHere = runHere;
-    this.#env = env;
-  }
+/**
+ * Commands as they stand in a terminal: the console itself neither plans nor sends. Long ones go on when it ends; their output is in files.
+ * `runHere`: what reads the job, its lists and the first rows alone: a process for it would take longer to start than the command.
+ */
+export function createCommands(runHere: (command: ShortCommand) => Promise<Printed>, env: CommandsEnv) {
+  const children = new Set<ChildProcess>();
+  const stopped = new Set<string>();
 
-  async run({ actor, directory, args }: ShortCommand): Promise<Printed> {
-    const child = this.#spawn(args, { cwd: directory, stdio: ['ignore', 'pipe', 'ignore'] }, actor);
+  async function run({ actor, directory, args }: ShortCommand): Promise<Printed> {
+    const child = spawn(args, { cwd: directory, stdio: ['ignore', 'pipe', 'ignore'] }, actor);
     const [out] = await Promise.all([child.stdout === null ? '' : text(child.stdout), once(child, 'close')]);
     return parseJson(out) ?? UNSAID;
   }
 
   /** `state`: the directory that has its output, of one of a verb at a time: false where that is at work. */
-  async start(state: string, slot: string, command: CommandToStart): Promise<boolean> {
+  async function start(state: string, slot: string, command: CommandToStart): Promise<boolean> {
     const { actor, directory, verb = slot, args, jobSha256, about } = command;
     const path = join(state, slot);
-    const before = await this.find(state, slot);
+    const before = await find(state, slot);
     if (before?.isAtWork === true) return false;
-    await this.#env.files.makeDirectory(state);
+    await env.files.makeDirectory(state);
     await using out = closing(await open(`${path}.out`, 'w', 0o600));
     await using log = closing(await open(`${path}.log`, 'w', 0o600));
     const options: SpawnOptions = { cwd: directory, stdio: ['ignore', out.fd, log.fd], detached: true };
-    const child = this.#spawn([verb, ...args], options, actor);
+    const child = spawn([verb, ...args], options, actor);
     await once(child, 'spawn');
     child.unref();
-    this.#children.add(child);
-    child.once('exit', () => this.#children.delete(child));
-    const { host } = this.#env.owner;
-    await this.#env.files.writeWhole(`${path}.json`, JSON.stringify({ pid: child.pid, host, jobSha256, about }));
+    children.add(child);
+    child.once('exit', () => children.delete(child));
+    const { host } = env.owner;
+    await env.files.writeWhole(`${path}.json`, JSON.stringify({ pid: child.pid, host, jobSha256, about }));
     return true;
   }
 
   /** One signal: a second would not wait for what is in flight. `instance`: of the lock that the process has, as its id may be another's later. */
-  stop(pid: number, instance = ''): boolean {
+  function stop(pid: number, instance = ''): boolean {
     const of = (each: string) => each.startsWith(`${pid} `) && (instance === '' || each === `${pid} ${instance}`);
-    if ([...this.#stopped].some(of)) return false;
+    if ([...stopped].some(of)) return false;
     try {
       process.kill(pid, 'SIGTERM');
     } catch (error) {
@@ -104,36 +101,38 @@ export class Commands {
       if (isDiskError(error) && error.code === 'ESRCH') return false;
       throw new UserError('bad-input', 'The process that sends is of another user of this machine, who can stop it.');
     }
-    this.#stopped.add(`${pid} ${instance}`);
+    stopped.add(`${pid} ${instance}`);
     return true;
   }
 
   /** Where the console is the first process of a container, its end would kill them. */
-  async stopAll(): Promise<void> {
-    const ends = [...this.#children].map((child) => {
+  async function stopAll(): Promise<void> {
+    const ends = [...children].map((child) => {
       child.ref();
-      this.stop(child.pid ?? 0);
+      stop(child.pid ?? 0);
       return new Promise((resolve) => child.once('exit', resolve));
     });
     await Promise.all(ends);
   }
 
-  async find(state: string, verb: string): Promise<Started | undefined> {
-    const started = parseJson(await this.#env.files.readText(join(state, `${verb}.json`)));
+  async function find(state: string, verb: string): Promise<Started | undefined> {
+    const started = parseJson(await env.files.readText(join(state, `${verb}.json`)));
     if (started === undefined) return undefined;
     // On another boot, or another machine, the id is that of another process.
     const { pid, host, jobSha256, about } = started;
     // Asked before the output is read: what it printed last is in it.
-    const isAlive = host === this.#env.owner.host && this.#env.isProcessAlive(pid);
+    const isAlive = host === env.owner.host && env.isProcessAlive(pid);
     const out = await readFile(join(state, `${verb}.out`), 'utf8').catch(() => '');
     const isAtWork = isAlive && !out.endsWith('\n');
     return { jobSha256, about, isAtWork, printed: isAtWork ? undefined : (parseJson(out) ?? UNSAID) };
   }
 
-  #spawn(args: readonly string[], options: SpawnOptions, actor: ShortCommand['actor']) {
-    const env = actor === undefined ? process.env : { ...process.env, VOLLEY_ACTOR: actor.name };
-    return this.#env.spawn([...args, '--json'], { ...options, env });
+  function spawn(args: readonly string[], options: SpawnOptions, actor: ShortCommand['actor']) {
+    const own = actor === undefined ? {} : { VOLLEY_ACTOR: actor.name };
+    return env.spawn([...args, '--json'], { ...options, env: { ...process.env, ...own } });
   }
+
+  return { runHere, run, start, stop, stopAll, find };
 }
 
 const UNSAID: Printed = {

@@ -8,7 +8,7 @@ import { UserError } from '../domain/errors.js';
 import { isObject } from '../domain/is-object.js';
 import { refuseAddress } from '../domain/loopback.js';
 import {
-  Access,
+  createAccess,
   isSame,
   may,
   NO_VISIT,
@@ -22,7 +22,7 @@ import {
 } from './access.js';
 import { CONSOLE_SCRIPT, CONSOLE_STYLE } from './assets.js';
 import { Campaigns } from './campaign.js';
-import { Commands } from './commands.js';
+import { type Commands, createCommands } from './commands.js';
 import { AudienceDesk } from './pages/audience-desk.js';
 import { CampaignDesk } from './pages/campaign-desk.js';
 import { CheckDesk } from './pages/check-desk.js';
@@ -70,8 +70,8 @@ export async function startConsole(
   { directory, port, host, team, runHere, ...given }: ConsoleOptions,
   context: Context,
 ): Promise<{ readonly origin: string; readonly close: () => Promise<void> }> {
-  const access = new Access(join(directory, '.console'), { ...context.env, team });
-  const commands = new Commands(runHere, context.env);
+  const access = createAccess(join(directory, '.console'), { ...context.env, team });
+  const commands = createCommands(runHere, context.env);
   const campaigns = new Campaigns(directory, context.env.files);
   const home = new HomeDesk(campaigns, commands, context);
   const desk = new CampaignDesk(campaigns, commands, context);

@@ -22,118 +22,100 @@ import type { WebhookSender } from './webhook-sender.js';
  */
 const HEADER = { format: 'volley-sandbox-ledger', version: 1 } as const;
 
-/** What the areas accepted, in order. */
-export class Ledger {
-  readonly #log: LineLog;
-  readonly #areas: readonly SandboxArea[];
-  readonly #webhooks: WebhookSender;
-  readonly #counts = new Map<Area, number>();
-  #nextSeq = 1;
-  #lastRequest = 0;
-  #queue: Promise<unknown> = Promise.resolve();
+export type Ledger = ReturnType<typeof createLedger>;
 
-  /** Not to be used before `open()`. */
-  constructor(log: LineLog, areas: readonly SandboxArea[], webhooks: WebhookSender) {
-    this.#log = log;
-    this.#areas = areas;
-    this.#webhooks = webhooks;
-  }
+/** What the areas accepted, in order. Not to be used before `open()`. */
+export function createLedger(log: LineLog, areas: readonly SandboxArea[], webhooks: WebhookSender) {
+  const counts = new Map<Area, number>();
+  let nextSeq = 1;
+  let lastRequest = 0;
+  let queue: Promise<unknown> = Promise.resolve();
 
   /** Makes the states that the log has. Refuses, with the line, a log that is not a whole ledger of this version. */
-  async open(): Promise<void> {
+  async function open(): Promise<void> {
     let isEmpty = true;
-    for await (const page of this.#readPages()) {
+    for await (const page of readLines()) {
       isEmpty = false;
       if (page === undefined) continue;
-      this.#apply(page, expandRows(page));
+      apply(page, expandRows(page));
     }
-    await this.#log.cutTorn();
-    if (isEmpty) await this.#log.append(toLine(HEADER));
-  }
-
-  /** Number of the last HTTP request that had something accepted; 0 when there is none. */
-  get lastRequest(): number {
-    return this.#lastRequest;
-  }
-
-  /** How many entries of each area. */
-  get counts(): Readonly<Partial<Record<Area, number>>> {
-    return Object.fromEntries(this.#counts);
+    await log.cutTorn();
+    if (isEmpty) await log.append(toLine(HEADER));
   }
 
   /**
    * Decides, writes, changes the state, then sends: one request after the other, so that no two decide by one state,
    * and what the disk refuses has changed nothing. `atMs` since 1970.
    */
-  accept(area: Area, request: number, atMs: number, decide: () => Handled | RefusedRequest) {
-    return this.#inTurn(async () => {
+  function accept(area: Area, request: number, atMs: number, decide: () => Handled | RefusedRequest) {
+    return inTurn(async () => {
       const handled = decide();
       if (isRefused(handled)) return handled;
       const { entries = [], note, posts } = handled;
       if (entries.length > 0 || note !== undefined) {
-        const head = { seq: this.#nextSeq, at: new Date(atMs).toISOString(), area, request };
+        const head = { seq: nextSeq, at: new Date(atMs).toISOString(), area, request };
         const page: Page = { ...buildPage(head, entries), ...(note && { note }) };
-        await this.#log.append(toLine(page));
-        this.#apply(page, entries);
+        await log.append(toLine(page));
+        apply(page, entries);
       }
-      posts?.(this.#webhooks);
+      posts?.(webhooks);
       return handled;
     });
   }
 
   /** Entries in the ledger when reading began, page by page. */
-  async *readPages(): AsyncGenerator<LedgerEntry[]> {
-    await this.#queue;
-    for await (const page of this.#readPages()) {
+  async function* readPages(): AsyncGenerator<LedgerEntry[]> {
+    await queue;
+    for await (const page of readLines()) {
       if (page === undefined) continue;
-      const area = this.#areaOf(page);
+      const area = areaOf(page);
       yield expandPage(page).map((entry) => (area?.show?.(entry as never) ?? entry) as LedgerEntry);
     }
   }
 
-  async *read(): AsyncGenerator<LedgerEntry> {
-    for await (const entries of this.readPages()) yield* entries;
+  async function* read(): AsyncGenerator<LedgerEntry> {
+    for await (const entries of readPages()) yield* entries;
   }
 
   /** Entries begin again at 1, and so do the states; what was to be sent is forgotten. */
-  clear(): Promise<void> {
-    return this.#inTurn(async () => {
-      await this.#log.clear();
-      for (const area of this.#areas) area.clear();
-      this.#nextSeq = 1;
-      this.#counts.clear();
-      this.#webhooks.clear();
+  function clear(): Promise<void> {
+    return inTurn(async () => {
+      await log.clear();
+      for (const area of areas) area.clear();
+      nextSeq = 1;
+      counts.clear();
+      webhooks.clear();
     });
   }
 
-  close(): Promise<void> {
-    return this.#inTurn(() => this.#log.close());
+  function close(): Promise<void> {
+    return inTurn(() => log.close());
   }
 
-  #inTurn<T>(action: () => Promise<T>): Promise<T> {
-    const done = this.#queue.then(action);
-    this.#queue = done.catch(() => undefined);
+  function inTurn<T>(action: () => Promise<T>): Promise<T> {
+    const done = queue.then(action);
+    queue = done.catch(() => undefined);
     return done;
   }
 
-  #areaOf({ area }: Page): SandboxArea | undefined {
-    return this.#areas.find(({ name }) => name === area);
+  function areaOf({ area }: Page): SandboxArea | undefined {
+    return areas.find(({ name }) => name === area);
   }
 
-  #apply(page: Page, entries: readonly object[]): void {
+  function apply(page: Page, entries: readonly object[]): void {
     const { area: name, seq, at, request, note } = page;
-    this.#nextSeq = seq + entries.length;
-    this.#lastRequest = Math.max(this.#lastRequest, request);
-    if (entries.length > 0) this.#counts.set(name, (this.#counts.get(name) ?? 0) + entries.length);
-    const area = this.#areaOf(page);
+    nextSeq = seq + entries.length;
+    lastRequest = Math.max(lastRequest, request);
+    if (entries.length > 0) counts.set(name, (counts.get(name) ?? 0) + entries.length);
+    const area = areaOf(page);
     for (const entry of entries) area?.apply(entry as never, at);
     if (note !== undefined) area?.apply(note as never, at);
   }
 
   /** The page of each line; of the header undefined. */
-  async *#readPages(): AsyncGenerator<Page | undefined> {
+  async function* readLines(): AsyncGenerator<Page | undefined> {
     let lineNumber = 0;
-    for await (const line of this.#log.read()) {
+    for await (const line of log.read()) {
       lineNumber += 1;
       const value: unknown = parseJson(line.toString());
       if (lineNumber > 1 && isPage(value)) yield value;
@@ -148,6 +130,18 @@ export class Ledger {
       }
     }
   }
+
+  return {
+    ...{ open, accept, readPages, read, clear, close },
+    /** Number of the last HTTP request that had something accepted; 0 when there is none. */
+    get lastRequest() {
+      return lastRequest;
+    },
+    /** How many entries of each area. */
+    get counts(): Readonly<Partial<Record<Area, number>>> {
+      return Object.fromEntries(counts);
+    },
+  };
 }
 
 function toLine(value: unknown): Buffer {

@@ -19,11 +19,11 @@ import { createContactsArea } from './contacts.js';
 import { type FaultInput, FaultSet } from './fault.js';
 import { createGatewayArea } from './gateway/gateway.js';
 import { answerRefused, CODED_ERRORS } from './http-answer.js';
-import { createMemoryLog, Ledger, openFileLog } from './ledger.js';
+import { createLedger, createMemoryLog, openFileLog } from './ledger.js';
 import { createSandboxServer, parseControlBody, type RequestEntry, type SandboxParts } from './sandbox-server.js';
 import { createSmsArea } from './sms/sms.js';
 import { createVerificationArea } from './verification.js';
-import { WebhookSender } from './webhook-sender.js';
+import { createWebhookSender } from './webhook-sender.js';
 
 const HOST = '127.0.0.1';
 
@@ -59,7 +59,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
   faults.set(options.faults ?? []);
   const log = dataDirectory === undefined ? createMemoryLog() : await openFileLog(files, dataDirectory);
   const rateLimits = { ...NO_RATE_LIMITS, ...(options.rateLimits ?? DOCUMENTED_RATE_LIMITS) };
-  const webhooks = new WebhookSender(clock, webhookRetryScale, deliversOutside);
+  const webhooks = createWebhookSender(clock, webhookRetryScale, deliversOutside);
   const areas = [
     createSmsArea(clock, newId, rateLimits),
     createContactsArea(),
@@ -68,7 +68,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     createCampaignArea(),
     createChatArea(newId, rateLimits.perChatKey),
   ];
-  const ledger = new Ledger(log, areas, webhooks);
+  const ledger = createLedger(log, areas, webhooks);
   const closing = new AbortController();
   let app: FastifyInstance | undefined;
   const close = async () => {

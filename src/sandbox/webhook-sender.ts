@@ -51,135 +51,121 @@ const NOTHING = {
   outside: 0,
 };
 
+export type WebhookSender = ReturnType<typeof createWebhookSender>;
+
 /**
  * Delivers to webhooks in the background. Redirects are not followed: any answer but 2xx, and any error of the network, is a
- * failed attempt. Nothing leaves this machine unless configured.
+ * failed attempt. Nothing leaves this machine unless configured. `retryScale` is the factor of all delays between attempts: 1 is the service's
+ * own, tests use less.
  */
-export class WebhookSender {
-  readonly #clock: Clock;
-  readonly #retryScale: number;
-  readonly #deliversOutside: boolean;
-  readonly #agent: Agent;
-  readonly #limit = pLimit(MAX_IN_FLIGHT);
+export function createWebhookSender(clock: Clock, retryScale: number, deliversOutside: boolean) {
+  const agent = new Agent({
+    connections: MAX_IN_FLIGHT,
+    connect: { timeout: TIMEOUT_MS },
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+  });
+  const limit = pLimit(MAX_IN_FLIGHT);
   /** By lane: resolves when what was sent in it last is over. */
-  readonly #lanes = new Map<string, Promise<void>>();
+  const lanes = new Map<string, Promise<void>>();
   /** What waits for another attempt, by when it is due. */
-  readonly #waits = new Map<number, Promise<void>>();
-  #counts = { ...NOTHING };
-  readonly #changes = new EventEmitter().setMaxListeners(0);
+  const waits = new Map<number, Promise<void>>();
+  let counts = { ...NOTHING };
+  const changes = new EventEmitter().setMaxListeners(0);
   /** Aborted when all is forgotten; a closed sender keeps an aborted one. */
-  #ending = createEnding();
-
-  /** `retryScale` is the factor of all delays between attempts: 1 is the service's own, tests use less. */
-  constructor(clock: Clock, retryScale: number, deliversOutside: boolean) {
-    this.#clock = clock;
-    this.#retryScale = retryScale;
-    this.#deliversOutside = deliversOutside;
-    this.#agent = new Agent({
-      connections: MAX_IN_FLIGHT,
-      connect: { timeout: TIMEOUT_MS },
-      headersTimeout: TIMEOUT_MS,
-      bodyTimeout: TIMEOUT_MS,
-    });
-  }
-
-  get counts(): Readonly<typeof NOTHING> {
-    return { ...this.#counts };
-  }
+  let ending = createEnding();
 
   /** What has a lane leaves after all that was sent in it before; what has none waits for no other. */
-  send<Facts>(kind: PostKind<Facts>, url: string, facts: Facts, lane?: string): void {
-    if (this.#ending.signal.aborted) return;
-    if (!this.#deliversOutside && !isOnThisMachine(url)) {
-      this.#counts.outside += kind.count;
+  function send<Facts>(kind: PostKind<Facts>, url: string, facts: Facts, lane?: string): void {
+    if (ending.signal.aborted) return;
+    if (!deliversOutside && !isOnThisMachine(url)) {
+      counts.outside += kind.count;
       return;
     }
-    this.#counts.pending += kind.count;
-    const before = lane === undefined ? undefined : this.#lanes.get(lane);
-    const over = this.#deliver({ kind: kind as PostKind<unknown>, url, facts }, before);
+    counts.pending += kind.count;
+    const before = lane === undefined ? undefined : lanes.get(lane);
+    const over = deliver({ kind: kind as PostKind<unknown>, url, facts }, before);
     if (lane === undefined) return;
-    this.#lanes.set(lane, over);
+    lanes.set(lane, over);
     void over.then(() => {
-      if (this.#lanes.get(lane) === over) this.#lanes.delete(lane);
+      if (lanes.get(lane) === over) lanes.delete(lane);
     });
   }
 
   /** Calls back after that time, unless everything is cleared or closed before. */
-  later(delayMs: number, action: () => void): void {
-    const { signal } = this.#ending;
-    void this.#clock.sleep(delayMs, signal).then(() => {
+  function later(delayMs: number, action: () => void): void {
+    const { signal } = ending;
+    void clock.sleep(delayMs, signal).then(() => {
       if (!signal.aborted) action();
     });
   }
 
   /** Resolves when no POST is in flight or has its turn; does not wait for later attempts. */
-  async rest(): Promise<void> {
+  async function rest(): Promise<void> {
     for (;;) {
       // By the next turn what follows an answer has its turn.
       await setImmediate();
-      if (this.#limit.activeCount + this.#limit.pendingCount === 0) return;
-      await once(this.#changes, 'change');
+      if (limit.activeCount + limit.pendingCount === 0) return;
+      await once(changes, 'change');
     }
   }
 
   /** Forgets everything that has not been delivered, and counts from 0. What is on its way at this moment may still arrive. */
-  clear(): void {
-    this.#ending.abort();
-    this.#ending = createEnding();
-    this.#lanes.clear();
-    this.#waits.clear();
-    this.#counts = { ...NOTHING };
-    this.#changes.emit('change');
+  function clear(): void {
+    ending.abort();
+    ending = createEnding();
+    lanes.clear();
+    waits.clear();
+    counts = { ...NOTHING };
+    changes.emit('change');
   }
 
   /** Ends all connections; undelivered posts are dropped. */
-  async close(): Promise<void> {
-    this.clear();
-    this.#ending.abort();
-    await this.#agent.destroy();
+  async function close(): Promise<void> {
+    clear();
+    ending.abort();
+    await agent.destroy();
   }
 
   /** One after another, each until it is taken or given up; `before` is what goes first. */
-  async #deliver(posting: Posting, before: Promise<void> | undefined): Promise<void> {
-    const { signal } = this.#ending;
+  async function deliver(posting: Posting, before: Promise<void> | undefined): Promise<void> {
+    const { signal } = ending;
     if (before !== undefined) await before;
     for (let place = 0; place < posting.kind.count; place++) {
-      const isTaken = await this.#insist(posting, place, signal);
+      const isTaken = await insist(posting, place, signal);
       if (signal.aborted) return;
-      this.#counts[isTaken ? 'delivered' : 'givenUp'] += 1;
-      this.#counts.pending -= 1;
+      counts[isTaken ? 'delivered' : 'givenUp'] += 1;
+      counts.pending -= 1;
     }
   }
 
   /** Tries one POST until it is taken, or given up. */
-  async #insist({ kind, url, facts }: Posting, place: number, signal: AbortSignal): Promise<boolean> {
+  async function insist({ kind, url, facts }: Posting, place: number, signal: AbortSignal): Promise<boolean> {
     let since = '';
     for (let attempt = 0; ; attempt++) {
       const delayMs = attempt === 0 ? 0 : kind.retryDelayMs(attempt);
       if (delayMs === undefined) return false;
-      if (delayMs > 0) await this.#wait(delayMs * this.#retryScale, signal);
-      const isTaken = await this.#limit(() => {
-        since ||= new Date(this.#clock.now()).toISOString();
-        return signal.aborted ? false : this.#post(url, kind.build(facts, place, attempt, since));
+      if (delayMs > 0) await wait(delayMs * retryScale, signal);
+      const isTaken = await limit(() => {
+        since ||= new Date(clock.now()).toISOString();
+        return signal.aborted ? false : post(url, kind.build(facts, place, attempt, since));
       });
-      this.#changes.emit('change');
+      changes.emit('change');
       if (isTaken || signal.aborted) return isTaken;
-      this.#counts.failedAttempts += 1;
+      counts.failedAttempts += 1;
     }
   }
 
-  #wait(delayMs: number, signal: AbortSignal): Promise<void> {
-    const due = Math.floor((this.#clock.monotonicMs() + delayMs) / SHARED_MS);
-    return remember(this.#waits, due, () =>
-      this.#clock.sleep(delayMs, signal).finally(() => void this.#waits.delete(due)),
-    );
+  function wait(delayMs: number, signal: AbortSignal): Promise<void> {
+    const due = Math.floor((clock.monotonicMs() + delayMs) / SHARED_MS);
+    return remember(waits, due, () => clock.sleep(delayMs, signal).finally(() => void waits.delete(due)));
   }
 
   /** Whether it was answered 2xx. */
-  async #post(url: string, { headers, body }: Post): Promise<boolean> {
+  async function post(url: string, { headers, body }: Post): Promise<boolean> {
     try {
       const answer = await request(url, {
-        dispatcher: this.#agent,
+        dispatcher: agent,
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify(body),
@@ -190,6 +176,13 @@ export class WebhookSender {
       return false;
     }
   }
+
+  return {
+    ...{ send, later, rest, clear, close },
+    get counts(): Readonly<typeof NOTHING> {
+      return { ...counts };
+    },
+  };
 }
 
 /** Any number of timers may listen to it. */

@@ -6,7 +6,7 @@ import type { Env } from '../command/env.js';
 import { describeFailure } from '../command/failure.js';
 import { endOnSignal } from '../command/signals.js';
 import type { Terminal } from '../command/terminal.js';
-import { Access, ROLES, Team, type User } from '../console/access.js';
+import { createAccess, openTeam, ROLES, type Team, type User } from '../console/access.js';
 import type { Printed, ShortCommand } from '../console/commands.js';
 import { startConsole } from '../console/server.js';
 import { closing } from '../domain/closing.js';
@@ -59,7 +59,7 @@ export const console = defineVerb({
     const { env, terminal, stop, name } = context;
     name({ directory: flags.directory });
     const own = join(directory, '.console');
-    const access = new Access(own, env);
+    const access = createAccess(own, env);
     const linkTo = async (origin: string) => `${origin}/enter?link=${await access.createLink()}`;
     if (flags.link) {
       const origin = await readFile(join(own, '.origin'), 'utf8').catch(() => undefined);
@@ -72,7 +72,7 @@ export const console = defineVerb({
       const link = await linkTo(origin);
       return { json: { link }, text: `${link}\n`, reason: 'made a link' };
     }
-    const team = flags.users === undefined ? undefined : new Team(resolve(flags.users), env.files);
+    const team = flags.users === undefined ? undefined : openTeam(resolve(flags.users), env.files);
     if (team !== undefined && flags.add !== undefined && flags.role !== undefined)
       return addToTeam(team, { name: flags.add, role: flags.role });
     assertSafe(flags);

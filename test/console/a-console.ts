@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { type Role, Team } from '../../src/console/access.js';
+import { openTeam, type Role } from '../../src/console/access.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { Running } from '../e2e/command.js';
@@ -83,7 +83,7 @@ export class AConsole {
 
   /** Their passwords; who may use a console that is started with these `--users`. */
   async addUsers(users: string, roles: Readonly<Record<string, Role>>): Promise<Record<string, string>> {
-    const team = new Team(users, nodeFiles);
+    const team = openTeam(users, nodeFiles);
     const passwords: Record<string, string> = {};
     for (const [name, role] of Object.entries(roles)) passwords[name] = await team.add({ name, role });
     return passwords;

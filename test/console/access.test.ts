@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Access, refuseForeign, Team, writeCookie } from '../../src/console/access.js';
+import { createAccess, openTeam, refuseForeign, writeCookie } from '../../src/console/access.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 
@@ -35,7 +35,7 @@ describe('a link', () => {
       const found = await disk.files.stat(path);
       return found && { ...found, modifiedMs };
     };
-    const access = new Access('/w/.console', { files: { ...disk.files, stat }, clock });
+    const access = createAccess('/w/.console', { files: { ...disk.files, stat }, clock });
     return { disk, clock, access };
   }
 
@@ -74,10 +74,10 @@ describe('a link', () => {
 
   test('a visit of a team opens no console that was started without one', async () => {
     const { access, disk, clock } = anAccess();
-    const team = new Team('/w/users.csv', disk.files);
+    const team = openTeam('/w/users.csv', disk.files);
     await disk.files.makeDirectory('/w');
     const password = await team.add({ name: 'Vera', role: 'viewer' });
-    const value = await new Access('/w/.console', { files: disk.files, clock, team }).signIn('Vera', password);
+    const value = await createAccess('/w/.console', { files: disk.files, clock, team }).signIn('Vera', password);
     expect(value).toHaveLength(43);
     expect(await access.find(`${NAME}=${value}`, NAME)).toBeUndefined();
   });

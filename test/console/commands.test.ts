@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Commands } from '../../src/console/commands.js';
+import { type Commands, createCommands } from '../../src/console/commands.js';
 import { UserError } from '../../src/domain/errors.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { aFolder } from '../plan/a-plan.js';
@@ -17,7 +17,7 @@ note('begin ');
 `;
 
 function someCommands(cli: string): Commands {
-  return new Commands(async () => ({ exitCode: 0, error: null }), {
+  return createCommands(async () => ({ exitCode: 0, error: null }), {
     files: nodeFiles,
     owner: { host: 'h', pid: 1, instance: 'i' },
     isProcessAlive: () => true,

@@ -89,9 +89,9 @@ class Agent extends Plain {
   {
     name: 'the sandbox changes its state before its ledger has the entry',
     file: 'src/sandbox/ledger.ts',
-    find: '        await this.#log.append(toLine(page));\n',
+    find: '        await log.append(toLine(page));\n',
     replace:
-      '        for (const row of rows) this.#areas.get(head.area)?.apply(row, at);\n        await this.#log.append(toLine(page));\n',
+      '        for (const row of entries) areaOf(page)?.apply(row as never, head.at);\n        await log.append(toLine(page));\n',
     tests: ['test/sandbox/ledger/disk.test.ts'],
   },
   {

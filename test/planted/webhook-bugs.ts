@@ -40,7 +40,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   {
     name: 'the sandbox writes behind the torn line that a killed one left',
     file: 'src/sandbox/ledger.ts',
-    find: '    await this.#log.cutTorn();\n',
+    find: '    await log.cutTorn();\n',
     replace: '',
     tests: ['test/sandbox/sandbox.test.ts'],
   },

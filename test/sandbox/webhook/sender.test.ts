@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Clock } from '../../../src/ports/clock.js';
-import { type PostKind, WebhookSender } from '../../../src/sandbox/webhook-sender.js';
+import { createWebhookSender, type PostKind, type WebhookSender } from '../../../src/sandbox/webhook-sender.js';
 import { FakeClock } from '../../run/fake-clock.js';
 import { aClock } from '../sandbox-client.js';
 import { aReceiver } from './receiver.js';
 
 function aSender(clock: Clock = aClock()): WebhookSender {
-  const sender = new WebhookSender(clock, 1, false);
+  const sender = createWebhookSender(clock, 1, false);
   onTestFinished(() => sender.close());
   return sender;
 }
