@@ -1,3 +1,4 @@
+import type { Balance } from '../domain/row.js';
 import { type LogFields, withFields } from '../ports/log.js';
 import { StopSwitch } from '../run/stop.js';
 import { namePerson, nodeEnv } from './env.js';
@@ -12,6 +13,7 @@ export function createContext(terminal: Terminal, adopt = false) {
   const watchers: Watcher[] = emit === undefined ? [] : [emit];
   let named: LogFields = {};
   let jobDirectory: string | undefined;
+  let broken: BrokenRun | undefined;
   return {
     /** The ports: disk, clock, chance, the HTTP client. */
     env,
@@ -41,12 +43,25 @@ export function createContext(terminal: Terminal, adopt = false) {
     get named() {
       return named;
     },
+    /** The run in which an error struck, with its figures as `breakOff` had them. */
+    get broken() {
+      return broken;
+    },
+    breakOff: (run: BrokenRun) => {
+      broken = run;
+      named = { ...named, ...run.balance };
+    },
     /** To those who watch. */
     emit: (event: Parameters<Watcher>[0]): Promise<unknown> => Promise.all(watchers.map((watch) => watch(event))),
     watch: (watcher: Watcher) => {
       watchers.push(watcher);
     },
   };
+}
+
+interface BrokenRun {
+  readonly plan: string;
+  readonly balance: Balance;
 }
 
 /** How a command ended. */

@@ -5,7 +5,7 @@ import { escapeJson, type LogFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
 import { type Context, createContext, type Result } from './context.js';
 import { placeDiskError } from './disk-error.js';
-import { explainError } from './failure.js';
+import { describeFailure, explainError } from './failure.js';
 import { loggingOf, type Terminal } from './terminal.js';
 
 /** A verb, whole: what it is given, its help, and what it does. `F`: its arguments and flags as they were read. */
@@ -46,8 +46,10 @@ export function runVerb<F>(
   const context = createContext(terminal, flags.adopt === true);
   const { watch = (_flags, _context, task) => task() } = verb;
   const run = async (): Promise<CommandEnd> => {
-    const done = await verb.run(flags, context).catch(async (error: unknown) => {
-      throw await placeError(error, flags.job, context);
+    const done = await verb.run(flags, context).catch(async (error: unknown): Promise<Result> => {
+      const failure = await placeError(error, flags.job, context);
+      if (context.broken === undefined) throw failure;
+      return { json: { ...context.broken, ...describeFailure(failure) }, text: '', failure };
     });
     const result = { exitCode: EXIT.ok, reason: 'done', ...done };
     const printing = printResult(terminal, flags.json, result);

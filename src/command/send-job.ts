@@ -4,8 +4,9 @@ import type { Area } from '../domain/areas.js';
 import { closing } from '../domain/closing.js';
 import { UserError } from '../domain/errors.js';
 import { omitUndefined } from '../domain/is-object.js';
-import type { NotSent } from '../domain/row.js';
+import type { Balance, NotSent } from '../domain/row.js';
 import type { Job } from '../job/job.js';
+import { readRunState } from '../journal/reader.js';
 import type { FindHad } from '../kinds/row-judge.js';
 import { beginPeople } from '../people/had-already.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
@@ -17,6 +18,7 @@ import { watchJournal } from '../registry/find-faults.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import { EXIT } from '../report/exit-code.js';
+import { balanceOfRun } from '../report/run-rows.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
 import { checkNames } from '../report/write-from-growing.js';
 import { readSummary } from '../report/write-report.js';
@@ -26,7 +28,7 @@ import { moveInputs } from '../run/move-inputs.js';
 import type { AskedNumber } from '../run/run-deps.js';
 import { assertDue, waitUntilDue } from '../run/run-times.js';
 import type { StagePass } from '../run/send/sending-stages.js';
-import { removeLeftovers } from '../storage/files.js';
+import { type Files, removeLeftovers } from '../storage/files.js';
 import { assertMaySend, assertNamed, confirmSending, type GivenAnswer } from './confirm-sending.js';
 import type { Context } from './context.js';
 import { placeInRun } from './disk-error.js';
@@ -178,11 +180,22 @@ async function applyThenReport(context: Context, { service, cluster }: Access, s
   } catch (error) {
     isOrderly = error instanceof UserError;
     // It may have sent something: the command no longer ends as one that did not start.
-    if (registry.find(plan.id) !== undefined) placeInRun(error);
+    if (registry.find(plan.id) !== undefined) {
+      placeInRun(error);
+      const balance = await readFigures(files, sent, error).catch(() => undefined);
+      if (balance !== undefined) context.breakOff({ plan: plan.id, balance });
+    }
     throw error;
   } finally {
     await leader?.leave(isOrderly);
   }
+}
+
+/** What a run came to in which an error struck; undefined where its journal does not say so any more. */
+async function readFigures(files: Files, { directory, plan }: Sent, error: unknown): Promise<Balance | undefined> {
+  if (error instanceof UserError && error.code === 'registry-mismatch') return undefined;
+  const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
+  return state.firstOpen && balanceOfRun(plan, state, false);
 }
 
 async function apply(

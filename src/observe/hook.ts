@@ -95,6 +95,8 @@ export interface Ended {
   readonly error: { readonly code: string; readonly message: string } | null;
   /** What each run came to that it finished or applied, and at last the plan that a guard refused. */
   readonly summaries?: readonly Summary[];
+  /** The run in which an error struck. */
+  readonly broken?: Context['broken'];
   /** Rows of all runs of the job; unknown where the command failed. */
   readonly openDoubt?: number | undefined;
 }
@@ -114,15 +116,16 @@ export const NOT_ITS_TURN: ReadonlySet<string> = new Set(['lock-held', 'not-yet'
 
 /**
  * Figures and names alone: no cell of a file, no number, no text, and no example of a row. `run`, `balance` and `steps` are those of
- * the last of the runs.
+ * the last of the runs; where an error struck in one, it has no steps.
  */
 function describeEnd(ended: Ended, about: { event: NotifyEvent; job: string; sandbox: boolean; at: string }) {
-  const { command, state, exitCode, reason, summaries = [], openDoubt = null } = ended;
+  const { command, state, exitCode, reason, summaries = [], broken, openDoubt = null } = ended;
   const stop = summaries.at(-1)?.stop ?? null;
   const error = ended.error ?? (stop && { code: stop.reason, message: stop.detail });
   const { event, job, sandbox, at } = about;
   const runs = summaries.map(describeRun);
-  const { run, balance, steps } = runs.at(-1) ?? { run: null, balance: null, steps: [] };
+  const last = broken === undefined ? runs.at(-1) : { run: broken.plan, balance: broken.balance, steps: [] };
+  const { run, balance, steps } = last ?? { run: null, balance: null, steps: [] };
   return {
     format: 1,
     event,

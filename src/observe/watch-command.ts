@@ -33,7 +33,8 @@ export async function watchCommand(
   const close = async (ended: Pick<Ended, 'state' | 'exitCode' | 'reason' | 'error'>) => {
     const isPosted = isOfAnother && summaries.length === 0 && ended.error === null;
     if (job?.notify !== undefined && !isPosted) {
-      await postHook(context, job, job.notify, { command, ...ended, summaries, openDoubt });
+      const { broken } = context;
+      await postHook(context, job, job.notify, { command, ...ended, summaries, broken, openDoubt });
     }
     await metrics?.end(ended.exitCode, ended.error?.code);
   };

@@ -85,13 +85,14 @@ export function describeFailed(
   context: Context,
 ): Result {
   const last = summaries.at(-1);
-  if (last !== undefined) context.name(listFigures(last));
+  const { broken } = context;
+  if (last !== undefined && broken === undefined) context.name(listFigures(last));
   const described = describeFailure(failure);
   const { exitCode, error } = described;
   const stop = guarded === undefined ? {} : { stop: { reason: error.code, detail: error.message } };
   const earlier = summaries.length === 0 ? {} : { earlier: summaries };
   return {
-    json: { job: job.name, directory: jobDirectoryOf(job), ...guarded, ...stop, ...described, ...earlier },
+    json: { job: job.name, directory: jobDirectoryOf(job), ...guarded, ...stop, ...broken, ...described, ...earlier },
     text: formatSummaries(summaries, job, { path }, context),
     exitCode,
     reason: error.message,

@@ -2,9 +2,11 @@ import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
+import { aRecorder } from '../service/a-recorder.js';
 import { anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
 import { readFailure, until } from './command.js';
+import { linesOf } from './log-lines.js';
 
 /** A run of forty people that a 401 stopped: ten in doubt, ten accepted, twenty not sent. */
 async function aStoppedRun(): Promise<{ workspace: Workspace; directory: string }> {
@@ -148,4 +150,34 @@ test('a run that cannot write who had what once it has sent ends with 4, not as 
   workspace.setFaults();
   expect((await workspace.run()).code).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(50));
+});
+
+test.each([
+  ['run', 'stop.csv', { accepted: 30, inDoubt: 0, unprocessed: 20 }],
+  ['apply', 'stop.csv', { accepted: 30, inDoubt: 0, unprocessed: 20 }],
+  ['run', 'out', undefined],
+])('%s says what became of the rows until %s was gone, where that can be read', async (verb, gone, balance) => {
+  const { base: url, bodies } = await aRecorder();
+  const workspace = await aJobFor(people(50), {}, { kind: 'latency', nth: [2], delayMs: 1500 });
+  workspace.write('stop.csv', 'mobile\n+6581009999\n');
+  const steps = [anSmsStep({ batchSize: 20, suppress: [{ files: 'stop.csv' }] })];
+  workspace.change({ steps, notify: { url, on: ['failure'] } });
+  const given = verb === 'run' ? 'job.yaml' : await workspace.plan();
+  const running = volleyIn(workspace, {}, verb, given);
+  await until(() => workspace.requests().length === 2);
+  renameSync(workspace.path(gone), workspace.path('aside'));
+
+  const { code, stdout, stderr } = await running;
+
+  const [printed, posted, line] = [JSON.parse(stdout), JSON.parse(bodies.at(-1) ?? ''), linesOf(stderr).at(-1)];
+  const { exitCode, error } = printed;
+  expect([code, exitCode, posted.error.code]).toEqual([4, 4, error.code]);
+  if (balance === undefined) {
+    expect([printed.balance, posted.balance, line?.accepted]).toEqual([undefined, null, undefined]);
+    return;
+  }
+  const [plan] = workspace.plans();
+  expect(printed).toMatchObject({ plan, balance });
+  expect(posted).toMatchObject({ run: plan, balance });
+  expect(line).toMatchObject({ event: 'end', run: plan, ...balance });
 });
