@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
@@ -46,8 +46,26 @@ test('the certificate must be for the host, and of an authority that is known', 
   });
 });
 
+test('an authority that is replaced while a process lives counts from its next connection on, also where its file is away', async () => {
+  const path = join(server.directory, 'ca.crt');
+  writeFileSync(path, 'another');
+  const config = await readPlace('localhost', `?sslmode=verify-full&sslrootcert=${encodeURIComponent(path)}`);
+  await expect(isEncryptedAt(config)).rejects.toMatchObject({ message: expect.stringContaining('is not accepted') });
+  writeFileSync(path, SELF_SIGNED.cert);
+  expect(await isEncryptedAt(config)).toBe(true);
+  rmSync(path);
+  expect(await isEncryptedAt(config)).toBe(true);
+});
+
+const readPlace = (host: string, query: string) =>
+  parseDatabaseUrl(`postgres://postgres@${host}:${port}/postgres${query}`);
+
 async function isEncrypted(host: string, query: string): Promise<boolean> {
-  const database = openDatabase(await parseDatabaseUrl(`postgres://postgres@${host}:${port}/postgres${query}`));
+  return isEncryptedAt(await readPlace(host, query));
+}
+
+async function isEncryptedAt(config: Awaited<ReturnType<typeof readPlace>>): Promise<boolean> {
+  const database = openDatabase(config);
   try {
     const [row] = await database.query('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
     return row?.ssl === true;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { Pool, type PoolConfig } from 'pg';
@@ -100,10 +101,22 @@ export async function parseDatabaseUrl(text: string): Promise<PoolConfig> {
   }
   const authority = parameters.get('sslrootcert');
   if (authority === null) return { ...place, ssl: { rejectUnauthorized: true } };
-  const ca = await readFile(authority, 'utf8').catch(() => {
+  let ca = await readFile(authority, 'utf8').catch(() => {
     throw badUrl(`sslrootcert ${authority} cannot be read`, 'a file of certificates in PEM');
   });
-  return { ...place, ssl: { rejectUnauthorized: true, ca } };
+  const ssl = {
+    rejectUnauthorized: true,
+    /** Each connection asks for it: an authority may be replaced while a process lives. */
+    get ca() {
+      try {
+        ca = readFileSync(authority, 'utf8');
+      } catch {
+        // The last one counts.
+      }
+      return ca;
+    },
+  };
+  return { ...place, ssl };
 }
 
 function split(text: string) {
