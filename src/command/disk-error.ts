@@ -1,5 +1,6 @@
 import { basename, dirname, relative, sep } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
+import { firstFailure } from '../domain/closing.js';
 import { InternalError, UserError } from '../domain/errors.js';
 import { EXIT } from '../report/exit-code.js';
 
@@ -64,7 +65,8 @@ export function placeDiskError(error: unknown, jobDirectory: string | undefined)
 }
 
 /** Places an error in the run that was being sent when it struck, wherever its path is: a person must look at the run. */
-export function placeInRun(error: unknown): void {
+export function placeInRun(thrown: unknown): void {
+  const error = firstFailure(thrown);
   if (error instanceof UserError) error.isInRun = true;
   const found = findDiskError(error);
   if (found !== undefined) found.place = 'run';

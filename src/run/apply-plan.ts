@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { closing, firstFailure } from '../domain/closing.js';
 import { InternalError, quoteWord, UserError } from '../domain/errors.js';
 import { isRowStep, type Job, type Step } from '../job/job.js';
 import { JOURNAL_VERSION, type OpenEntry, type Stop } from '../journal/entry-format.js';
@@ -161,7 +162,8 @@ async function applySteps(
         progress,
         maxFailedPercent,
         notAfter: job.notAfter,
-      }).catch((error: unknown) => {
+      }).catch((thrown: unknown) => {
+        const error = firstFailure(thrown);
         // Without journal or lock a run can do nothing more; otherwise the steps that always run come first.
         if (isFinal(error)) throw error;
         failure = error;
@@ -240,7 +242,7 @@ async function applyStep(context: StepContext): Promise<void> {
   const { areas, deps, directory, kind, planned, progress, step, stop } = context;
   const provisionedIds = await provisionStep(context);
   if (provisionedIds === undefined) return;
-  const reader = await RequestReader.open(deps.files, directory, planned, progress);
+  await using reader = closing(await RequestReader.open(deps.files, directory, planned, progress));
   const { area } = kind;
   const lane = deps.createLane({ area, limits: step.limits, ...areas.lastOf(area), signal: stop.nothingNew });
   try {
@@ -254,6 +256,5 @@ async function applyStep(context: StepContext): Promise<void> {
   } finally {
     await lane.close();
     areas.note(area);
-    await reader.close();
   }
 }

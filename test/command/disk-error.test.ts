@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { type DiskPlace, describeDisk, exitCodeOfDisk, placeDiskError } from '../../src/command/disk-error.js';
+import {
+  type DiskPlace,
+  describeDisk,
+  exitCodeOfDisk,
+  placeDiskError,
+  placeInRun,
+} from '../../src/command/disk-error.js';
+import { UserError } from '../../src/domain/errors.js';
 
 const PLACES: readonly DiskPlace[] = ['given', 'output', 'job', 'run', 'unknown'];
 /** In the order of the places: what a person did, or what a machine may do better the next time. */
@@ -53,6 +60,12 @@ describe('the place of an error', () => {
     [undefined, undefined],
   ])('%s is %s', (path, place) => {
     expect(placed(path, '/out/sale')).toBe(place);
+  });
+
+  test('is that of what failed first, where something could not be closed either', () => {
+    const first = new UserError('bad-input', 'the list is damaged');
+    placeInRun(Object.assign(new Error('EIO'), { suppressed: first }));
+    expect(first.isInRun).toBe(true);
   });
 
   test('is one that a person gave where the working directory was removed, which has no path any more', () => {

@@ -65,6 +65,27 @@ describe('a run that lost its lock', () => {
     expect(entriesOf(made.disk, made.directory).map(({ type }) => type)).toEqual(['open']);
   });
 
+  it('says so, also where the requests that it reads cannot be closed then', async () => {
+    const made = await aPlanOfBatches(6);
+    const { files } = made.disk;
+    let isLost = false;
+    const openRead: typeof files.openRead = async (path) => {
+      const file = await files.openRead(path);
+      const close = async () => {
+        await file.close();
+        if (isLost) throw new Error('EIO');
+      };
+      return { ...file, close };
+    };
+    const lock = {
+      assertFresh: () => {
+        isLost = true;
+        throw LOST;
+      },
+    };
+    await expect(aRun({ made, lock, deps: { files: { ...files, openRead } } })).rejects.toBe(LOST);
+  });
+
   it('while the journal was read writes nothing: it may have read the lines of its successor', async () => {
     const made = await aPlanOfBatches(6);
     await expect(aRun({ made, lock: { assertHeld: () => Promise.reject(LOST) } })).rejects.toBe(LOST);
