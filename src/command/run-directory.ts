@@ -1,12 +1,13 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { UserError } from '../domain/errors.js';
+import { UserError, undefinedOnUserError } from '../domain/errors.js';
 import { loadJob } from '../job/load.js';
 import { DEFAULT_OUTPUT } from '../job/schema/written-job.js';
 import { JOURNAL_FILE, PLAN_FILE, type PlanAt, RECEIPTS_FILE, RUN_FILE, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { assertOwnName, assertOwnPlace, readRunFile } from '../plan/format/run-record.js';
 import { assertJournalKept } from '../registry/find-faults.js';
+import { readRegistry } from '../registry/open-registry.js';
 import { refusePruned } from '../registry/registry-state.js';
 import { readSummary, SUMMARY_FILE } from '../report/write-report.js';
 import { isRetriedUnder } from '../run/resume.js';
@@ -86,13 +87,14 @@ async function isRunDirectory(path: string, files: Files): Promise<boolean> {
 /** The newest run of a job, tests aside, by when it began; by its file where it has not, which a copy without times makes anew. A pruned one is the last choice. */
 export async function findNewestRun(jobDirectory: string, files: Files, begun = true): Promise<string | undefined> {
   const found: { directory: string; rank: number; atMs: number }[] = [];
-  for await (const { path, hasJournal } of (await RunDirectories.read(files, jobDirectory)).list(files)) {
+  const begunAt = (await readRegistry(files, jobDirectory).catch(undefinedOnUserError))?.listBegunAt();
+  for await (const { run, path, hasJournal } of (await RunDirectories.read(files, jobDirectory)).list(files)) {
     const plan = await files.stat(join(path, PLAN_FILE));
     const { record } = (await readRunFile(files, path)) ?? {};
     const isPruned = record?.pruned !== undefined;
     if (plan === undefined && !isPruned) continue;
     const rank = isPruned ? 0 : !begun || hasJournal ? 2 : 1;
-    found.push({ directory: path, rank, atMs: record?.begun?.at ?? plan?.modifiedMs ?? 0 });
+    found.push({ directory: path, rank, atMs: begunAt?.get(run) ?? record?.begun?.at ?? plan?.modifiedMs ?? 0 });
   }
   found.sort((one, other) => one.rank - other.rank || one.atMs - other.atMs);
   for (const { directory, rank } of found.reverse())

@@ -57,7 +57,9 @@ export async function listRuns(
     runs.push(await describeRun(files, directory, { run, ...about }));
   }
   for (const run of gone) runs.push(await describeRun(files, directories.of(run), { run, ...about }));
-  const atOf = ({ startedAt, plannedAt }: ListedRun) => Date.parse(startedAt ?? plannedAt ?? '') || 0;
+  const begunAt = registry.listBegunAt();
+  const atOf = ({ run, startedAt, plannedAt }: ListedRun) =>
+    begunAt.get(run) ?? (Date.parse(startedAt ?? plannedAt ?? '') || 0);
   return runs.sort((one, other) => atOf(other) - atOf(one));
 }
 

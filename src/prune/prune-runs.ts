@@ -71,6 +71,7 @@ async function pruneSandbox(files: Files, ledger: string, isDryRun: boolean): Pr
 async function readRuns(registry: Registry, { files, clock }: Ports): Promise<PrunableRun[]> {
   const { jobDirectory } = registry.directories;
   const inDoubt = new Map((await readOpenDoubt(files, jobDirectory)).runs.map((each) => [each.run, each.inDoubt]));
+  const begunAt = registry.state.listBegunAt();
   const runs: PrunableRun[] = [];
   for (const { plan, state, directory } of await readHistory(files, jobDirectory, registry.state)) {
     const { begun, ended, abandoned } = registry.state.recordOf(plan.id);
@@ -84,7 +85,7 @@ async function readRuns(registry: Registry, { files, clock }: Ports): Promise<Pr
     runs.push({
       plan,
       files: listFilesOf(plan, registry.state.claims),
-      beganMs: begun && (Date.parse(ended?.startedAt ?? '') || begun.at),
+      beganMs: begunAt.get(plan.id),
       endMs: endMs ?? Number.POSITIVE_INFINITY,
       // Its batches stand in its journal alone: without it no one could take them back.
       need:

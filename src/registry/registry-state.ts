@@ -22,6 +22,17 @@ export class RegistryState {
     return this.#runs;
   }
 
+  /** When runs began, by their clocks; where these were set back since, none is later than a run that began behind it. */
+  listBegunAt(): ReadonlyMap<string, number> {
+    const times = new Map<string, number>();
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const { plan, begun } of [...this.#runs.values()].reverse()) {
+      nextMs = Math.min(begun.at, nextMs - 1);
+      times.set(plan, nextMs);
+    }
+    return times;
+  }
+
   get records(): Iterable<RunRecord> {
     return this.#records.values();
   }

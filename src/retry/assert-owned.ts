@@ -37,8 +37,7 @@ function assertClaimed(plan: Plan, { registry, history }: Sources): void {
   if (retryOf === undefined) return;
   assertLineIsThere(plan, history, `apply plan ${id}`);
   if (registry.claims.hasAll(plan)) {
-    const sinceMs = Math.min(...registry.claims.claimsOf(id).map(({ at }) => at));
-    assertNotSentAgain(registry, { plan, sinceMs, doing: `apply plan ${id}` });
+    assertNotSentAgain(registry, { plan, doing: `apply plan ${id}` });
     return;
   }
   throw new UserError(

@@ -39,11 +39,8 @@ export interface SentAgain {
 }
 
 /** Refuses rows that a person has planned since, by `--again`, with all of their file. */
-export function assertNotSentAgain(
-  registry: RegistryState,
-  { plan, sinceMs, doing }: { plan: Plan; sinceMs: number; doing: string },
-): void {
-  const again = findSentAgain(registry, plan, sinceMs);
+export function assertNotSentAgain(registry: RegistryState, { plan, doing }: { plan: Plan; doing: string }): void {
+  const again = findSentAgain(registry, plan);
   if (again === undefined) return;
   throw new UserError(
     'plan-mismatch',
@@ -53,22 +50,19 @@ export function assertNotSentAgain(
 }
 
 /**
- * The run that a person had send files of a plan once more, by `--again`, after a moment: it has their rows since then. Undefined where
- * none did, and for a job that repeats on its own. Pure.
+ * The run that a person had send files of a plan once more, by `--again`, since it began, or the run did whose rows it retries: it has their
+ * rows. Undefined where none did, and for a job that repeats on its own. Pure.
  */
-export function findSentAgain(
-  registry: RegistryState,
-  { id: own, job, steps }: Plan,
-  sinceMs: number,
-): SentAgain | undefined {
+export function findSentAgain(registry: RegistryState, { id, job, steps, retryOf }: Plan): SentAgain | undefined {
   if (job.repeat === 'always') return undefined;
+  // Not by their times: a clock may have been set back.
+  const runs = [...registry.runs.values()];
+  const own = runs.findLastIndex(({ plan }) => plan === id || plan === retryOf?.run);
+  const again = runs.slice(own + 1).filter(({ begun }) => readAgain(begun.occurrence) > 1);
   for (const { kind, inputs } of steps) {
     for (const input of inputs) {
       const takers = registry.listTakers(kind, digestsOf(input), { account: accountOfKind(job, kind), occurrence: '' });
-      const run = takers.findLast((id) => {
-        const begun = registry.runs.get(id)?.begun;
-        return id !== own && begun !== undefined && begun.at > sinceMs && readAgain(begun.occurrence) > 1;
-      });
+      const run = again.findLast(({ plan }) => takers.includes(plan))?.plan;
       if (run !== undefined) return { run, file: input.file };
     }
   }

@@ -74,8 +74,7 @@ export async function retryRun(
   if (choice.only === 'unprocessed' && !registry.state.isAbandoned(plan.id))
     assertRestIsFree({ directory, plan }, state);
   assertLineIsThere(plan, history, `retry rows of ${directory}`);
-  const sinceMs = state.firstOpen?.at ?? 0;
-  assertNotSentAgain(registry.state, { plan, sinceMs, doing: task });
+  assertNotSentAgain(registry.state, { plan, doing: task });
   const left = { refusedInPlan: totalOf(plan, 'rejected'), inDoubt: rows.countInDoubt(), underWay: countInFlight(run) };
   const request = { directory, plan, lock, directories, rows: of, choice, job };
   const isLeftOut = isLeftOutCode(choice.only);

@@ -59,7 +59,7 @@ async function letGo(run: HeldRun, context: Context) {
   const isHolder = holdsRows(run);
   if (isHolder) {
     const waiting = await readWaiting(files, run, clock.now());
-    const sentAgain = findSentAgain(run.registry.state, plan, state.firstOpen?.at ?? 0);
+    const sentAgain = findSentAgain(run.registry.state, plan);
     return { isHolder, balance: (await run.report()).balance, waiting, sentAgain };
   }
   return { isHolder, balance: balanceOfRun(plan, state, false) };

@@ -28,7 +28,7 @@ export const apply = defineVerb({
     const again = flags.ignoreChangedInputs === true ? ['--ignore-changed-inputs'] : [];
     const planned = plan.testOf && (await readNextOfPlan(context, { directory, plan, testedRun }));
     const registry = await readRegistry(context.env.files, dirname(directory));
-    const sentAgain = findSentAgain(registry, plan, Date.parse(summary.startedAt ?? ''));
+    const sentAgain = findSentAgain(registry, plan);
     return describeDone(done, plan.job, { planned, flags: again, sentAgain }, context);
   },
 });

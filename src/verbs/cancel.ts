@@ -50,7 +50,7 @@ export const cancel = defineVerb({
       withRun(context, { directory, plan }, async (run) => {
         const taken = await takeBack(run, waiting, context);
         const summary = await run.report();
-        const sentAgain = findSentAgain(run.registry.state, plan, Date.parse(summary.startedAt ?? ''));
+        const sentAgain = findSentAgain(run.registry.state, plan);
         return { ...taken, summary, sentAgain };
       }),
     );

@@ -44,7 +44,7 @@ export const report = defineVerb({
     context.name(listFigures(summary));
     const planned = await readNextOfPlan(context, { directory, plan, testedRun });
     const registry = await readRegistry(files, dirname(directory));
-    const sentAgain = findSentAgain(registry, plan, Date.parse(summary.startedAt ?? ''));
+    const sentAgain = findSentAgain(registry, plan);
     const view = { isSandbox, planned, job: jobFile, sentAgain, nowMs: clock.now(), screen };
     return {
       json: { ...describeRunEnd(summary), openDoubt },

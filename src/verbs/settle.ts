@@ -114,7 +114,7 @@ async function settleRows(held: HeldRun, settleBy: (run: LockedRun) => Promise<E
       end: { settled: { ...NONE_SETTLED, ...addCounts([received, settled]) }, left },
       underWay: countUnderWay(run.state, held.plan).rows,
       summary,
-      sentAgain: findSentAgain(held.registry.state, held.plan, Date.parse(summary.startedAt ?? '')),
+      sentAgain: findSentAgain(held.registry.state, held.plan),
     };
   } catch (error) {
     if (received === NONE_SETTLED) throw error;

@@ -57,7 +57,7 @@ export const status = defineVerb({
     const head = formatHeadline(`Run ${plan.id} of job ${plan.job.name}: ${found.state}${atWork}`, 'bold', screen);
     const summary = await readSummary(files, directory);
     const planned = await readNextOfPlan(context, { directory, plan, testedRun });
-    const sentAgain = findSentAgain(registry, plan, state.firstOpen?.at ?? 0);
+    const sentAgain = findSentAgain(registry, plan);
     const view = { isSandbox, planned, job: jobFile, sentAgain };
     const isAtRest = owner === undefined && (state.firstOpen === undefined || state.lastClose !== undefined);
     // A plan that was let go before it began may have an account, too.

@@ -1,8 +1,9 @@
 import { cpSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readRunName } from '../../src/plan/format/run-directories.js';
+import { systemClock } from '../../src/ports/clock.js';
 import { people } from './a-job.js';
-import { aJobFor } from './a-workspace.js';
+import { aJobFor, volleyIn } from './a-workspace.js';
 import { aRunThatEndedEarly } from './some-runs.js';
 
 /** A job with a finished run, then a stopped one with rows in doubt, then a plan that was not applied. */
@@ -131,4 +132,24 @@ test('runs lists plans and runs, the newest first, with what became of their row
   const { runs } = await workspace.told('runs', 'job.yaml');
   expect(runs).toContainEqual(expect.objectContaining({ run: second, ...damaged }));
   expect(runs.find(({ run }: { run: string }) => run === first)).toMatchObject(gone);
+});
+
+test('a run is newer than those that began before it, though the clock was set back since: it has their rows where it sent them again', async () => {
+  const workspace = await aJobFor(people(30), {}, { kind: 'status-401', area: 'sms', nth: 2 });
+  const giveAt = (aheadMs: number, ...args: string[]) =>
+    volleyIn(workspace, { runtime: { clock: { ...systemClock, now: () => Date.now() + aheadMs } } }, ...args);
+  const threeHours = 3 * 3_600_000;
+  expect((await giveAt(threeHours, 'run', 'job.yaml')).code).toBe(4);
+  const [[id], first] = [workspace.plans(), workspace.firstRun()];
+  workspace.setFaults();
+  expect((await giveAt(threeHours, 'abandon', first)).code).toBe(0);
+  const again = (await workspace.run('--again')).summary.plan;
+  expect((await workspace.told('status', 'job.yaml')).plan).toBe(again);
+  const { runs } = await workspace.told('runs', 'job.yaml');
+  expect(runs.map(({ run }: { run: string }) => run)).toEqual([again, id]);
+  const { error } = await workspace.refused('retry', first, '--only', 'unprocessed');
+  expect([error.code, error.message]).toEqual(['plan-mismatch', expect.stringContaining(`run ${again} has sent`)]);
+  const old = ['--older-than', '0h', '--keep-last', '1', '--dry-run'];
+  const { pruned } = JSON.parse((await giveAt(2 * threeHours, 'prune', 'job.yaml', ...old)).stdout);
+  expect(pruned).toMatchObject([{ directory: workspace.path(first) }]);
 });

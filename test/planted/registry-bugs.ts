@@ -13,8 +13,8 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'what was taken back is retried though its file was sent again',
     file: 'src/retry/claiming-plan.ts',
-    find: 'begun.at > sinceMs && readAgain',
-    replace: 'begun.at < 0 * sinceMs && readAgain',
+    find: 'runs.slice(own + 1)',
+    replace: 'runs.slice(runs.length)',
     tests: ['test/e2e/cancel.test.ts'],
     title: 'what was taken back and sent again with --again, saved anew with a byte order mark, is not retried too',
   },
