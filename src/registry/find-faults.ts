@@ -8,14 +8,14 @@ import { readSealed, sha256Of } from '../plan/format/sealed-json.js';
 import type { Files } from '../storage/files.js';
 import { coalesce } from '../storage/group-commit.js';
 import { type Identity, identityOf, isSameIdentity } from '../storage/identity.js';
-import type { Lock } from '../storage/lock.js';
+import type { LeftLock, Lock } from '../storage/lock.js';
 import { type Fault, MEMORY_KEY, type MemoryDocument, memoryPath } from './memory-file.js';
 import type { BegunRun, RegistryState } from './registry-state.js';
 
 /** What shows that the memory is not the one that was written here, or not as it was written last. */
 export async function findMemoryFaults(
   files: Files,
-  { jobDirectory, document, lock }: { jobDirectory: string; document: MemoryDocument | undefined; lock: Lock },
+  { jobDirectory, document, lock }: { jobDirectory: string; document: MemoryDocument | undefined; lock: LeftLock },
 ): Promise<Fault[]> {
   const noted = lock.known(MEMORY_KEY);
   if (document === undefined) {
@@ -49,7 +49,7 @@ export async function findMemoryFaults(
 /** What shows that a run that has begun is not the one that was written here, or not as it was written last. */
 export async function findRunFaults(
   files: Files,
-  { run, directories, lock }: { run: BegunRun; directories: RunDirectories; lock: Lock },
+  { run, directories, lock }: { run: BegunRun; directories: RunDirectories; lock: LeftLock },
 ): Promise<Fault[]> {
   const { plan, begun, ended, directory, journal } = run;
   const where = directories.of(plan);

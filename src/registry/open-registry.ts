@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { UserError } from '../domain/errors.js';
+import { UserError, undefinedOnUserError } from '../domain/errors.js';
 import { RUN_FILE } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { type RunRecord, readRunFile, writeRunFile } from '../plan/format/run-record.js';
 import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
-import type { Ports } from '../storage/lock-file.js';
+import { type LeftLock, readLeftLock, readLockOwner } from '../storage/lock.js';
+import type { LockPorts, Ports } from '../storage/lock-file.js';
 import { describeClaims, type PlanClaims } from './claims.js';
 import { findMemoryFaults, findRunFaults } from './find-faults.js';
 import { type Fault, listMemories, MEMORY_KEY, readClaims, readMemory } from './memory-file.js';
@@ -20,16 +21,9 @@ import { RegistryState } from './registry-state.js';
 export async function openRegistry(deps: Ports, options: OpenOptions): Promise<Registry> {
   const { files } = deps;
   const { jobDirectory, lock, adoptedBy } = options;
-  const document = await readMemory(files, jobDirectory);
-  const read = await readClaims(files, jobDirectory, document?.claims ?? {});
-  const state = stateOf(document?.runs ?? (await readKeptRecords(files, jobDirectory)), read.claims);
-  await lock.assertHeld();
-  const directories = await readRunDirectories(files, jobDirectory, state);
-  const faults = [...(await findMemoryFaults(files, { jobDirectory, document, lock })), ...read.faults];
-  const unfinished = document === undefined ? [] : state.listUnfinished();
-  for (const run of unfinished) faults.push(...(await findRunFaults(files, { run, directories, lock })));
+  const { document, read, state, directories, faults } = await readFound(files, jobDirectory, lock);
   // What the next owner of the lock has written since is no fault.
-  if (faults.length > 0) await lock.assertHeld();
+  await lock.assertHeld();
   if (faults.length > 0 && adoptedBy === undefined) throw refuseDirectory(jobDirectory, faults);
   if (faults.length > 0) await adoptPlans(files, directories, state);
   // From here on a memory without what its lock knows is no longer new.
@@ -42,6 +36,27 @@ export async function openRegistry(deps: Ports, options: OpenOptions): Promise<R
   if (faults.length > 0) await adoptAll(registry, files, faults);
   await registry.attest({ isAdopted: faults.length > 0, unknown: read.unknown });
   return registry;
+}
+
+/** Reads the memory, and what shows that the directory is not as the last owner of the lock left it. */
+async function readFound(files: Files, jobDirectory: string, lock: LeftLock) {
+  const document = await readMemory(files, jobDirectory);
+  const read = await readClaims(files, jobDirectory, document?.claims ?? {});
+  const state = stateOf(document?.runs ?? (await readKeptRecords(files, jobDirectory)), read.claims);
+  const directories = await readRunDirectories(files, jobDirectory, state);
+  const faults = [...(await findMemoryFaults(files, { jobDirectory, document, lock })), ...read.faults];
+  const unfinished = document === undefined ? [] : state.listUnfinished();
+  for (const run of unfinished) faults.push(...(await findRunFaults(files, { run, directories, lock })));
+  return { document, read, state, directories, faults };
+}
+
+/** What `openRegistry` would refuse a directory for that no process holds; undefined where it would open it. Needs no lock. */
+export async function findDirectoryRefusal(deps: LockPorts, jobDirectory: string): Promise<UserError | undefined> {
+  const lock = await readLeftLock(deps, jobDirectory).catch(undefinedOnUserError);
+  const { faults } = lock === undefined ? { faults: [] } : await readFound(deps.files, jobDirectory, lock);
+  // What a process has written that began meanwhile is no fault.
+  const isLeft = faults.length > 0 && (await readLockOwner(deps, jobDirectory)) === undefined;
+  return isLeft ? refuseDirectory(jobDirectory, faults) : undefined;
 }
 
 function stateOf(records: readonly RunRecord[], claims: readonly PlanClaims[]): RegistryState {

@@ -47,6 +47,9 @@ export interface Lock extends Held {
   note(key: string, noted: number): Promise<void>;
 }
 
+/** What the lock says of how its last owner left the job. */
+export type LeftLock = Pick<Lock, 'isReplaced' | 'known'>;
+
 /** What allows a process to send, as long as it lasts. */
 export interface Held {
   /** Throws UserError 'lock-held' when another has taken the lock, or may have. Two stats: some 40 µs on a local disk. */
@@ -101,6 +104,12 @@ async function readBefore(deps: LockPorts, directory: string, current: LockFile 
   if (!isDeepStrictEqual(again?.own, last.own)) throw describeTakeover(path);
   const { known = {}, isReplaced } = last.before ?? { ...last, isReplaced: false };
   return { known, isReplaced: isReplaced || !isOwn };
+}
+
+/** The lock of a job that no process holds, as the next owner will find it. Refuses, as that one would be, where one takes it meanwhile. */
+export async function readLeftLock(deps: LockPorts, directory: string): Promise<LeftLock> {
+  const { known, isReplaced } = await readBefore(deps, directory, await readHighest(deps, directory));
+  return { known: (key) => known[key], isReplaced };
 }
 
 /** The current owner of the job; undefined if there is none. */

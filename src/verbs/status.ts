@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path';
 import { lockDepsOf } from '../command/env.js';
+import { describeFailure, explainError } from '../command/failure.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { formatHeadline, formatNextStep, type NextStep, type Screen } from '../command/screen.js';
+import { formatHeadline, formatNextStep, formatParagraph, type NextStep, type Screen } from '../command/screen.js';
 import { countOf, sumOf } from '../domain/count-of.js';
 import { isRowStep } from '../job/job.js';
 import { readRunState } from '../journal/reader.js';
@@ -9,7 +10,7 @@ import type { RunState } from '../journal/replay.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { readApprovals } from '../registry/approvals.js';
-import { readRegistry } from '../registry/open-registry.js';
+import { findDirectoryRefusal, readRegistry } from '../registry/open-registry.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import { describeAct } from '../registry/registry-state.js';
 import { balanceAtRest, balanceOf, underWayOf } from '../report/run-rows.js';
@@ -38,6 +39,7 @@ export const status = defineVerb({
     const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
     const owner = await readLockOwner(lockDepsOf(env), jobDirectory);
     const registry = await readRegistry(files, jobDirectory);
+    const refusal = owner === undefined ? await findDirectoryRefusal(lockDepsOf(env), jobDirectory) : undefined;
     const openDoubt = await readOpenDoubt(files, jobDirectory, { isSandbox, isRunning: owner !== undefined });
     const approvals = await readApprovals(files, { directory, plan }, registry);
     const { abandoned } = registry.recordOf(plan.id);
@@ -51,6 +53,8 @@ export const status = defineVerb({
       plannedBy: plan.plannedBy,
       approvals,
       openDoubt,
+      /** What `volley run` would be refused with. */
+      refusal: refusal === undefined ? null : describeFailure(refusal).error,
     };
     const { runner, steps } = found;
     const atWork = runner === null ? '' : `, process ${runner.pid} on ${runner.host} is at work on the job`;
@@ -68,7 +72,9 @@ export const status = defineVerb({
       json: found,
       text:
         `${head}\n\n${formatSteps(steps, state, screen, owner !== undefined)}\n\n${formatWithWorkers(steps)}${formatApprovals(plan, approvals, screen)}` +
-        formatNextStep(next, screen) +
+        (refusal === undefined
+          ? formatNextStep(next, screen)
+          : formatParagraph(`\`volley run\` refuses it: ${explainError(refusal).message}`, screen)) +
         formatOpenDoubt(openDoubt, [plan.id], screen),
       reason: found.state,
     };

@@ -39,6 +39,14 @@ async function expectRefused(
   expect(JSON.stringify(error)).toContain(why);
   expect(error.hint).toContain(hint);
   expect(workspace.requests()).toHaveLength(before);
+  const [verb, job = ''] = args;
+  if (verb !== 'run') return;
+  const names = listFiles(workspace.directory);
+  const status = await workspace.told('status', job);
+  // It says nothing at all of a run that is a copy, or lost its journal.
+  if (status.error === null) expect(status.refusal).toEqual(error);
+  else expect(JSON.stringify(status.error)).toContain(why);
+  expect(listFiles(workspace.directory)).toEqual(names);
 }
 
 function listFiles(directory: string): string[] {
