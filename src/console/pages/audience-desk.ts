@@ -143,13 +143,13 @@ function whoPage(view: View, { optOuts, sharesMemory }: CampaignJob, shown: WhoS
   const isKept = (index: number) => view.written.sha256 === undefined || view.written[`list-${index}`] !== undefined;
   const ticks = lists.map(
     (list, index) =>
-      html`<label class="tick"><input type="checkbox" name="list-${index}"${isKept(index) ? html` checked` : NOTHING}> ${list}</label>`,
+      html`<label class="tick"><input type="checkbox" name="list-${index}"${isKept(index) && html` checked`}> ${list}</label>`,
   );
   const everywhere = html`<a href="/people">opted out</a> of all campaigns`;
   const listed =
     lists.length === 0 && optOuts === ''
-      ? html`<p class="note"><b>No list of people who opted out is used${sharesMemory ? html`, except that of those who ${everywhere}` : NOTHING}. Is that right?</b> People who said STOP elsewhere, or asked you not to write, must be on a list here.</p>`
-      : html`<p>The people on these lists get nothing, also when they are in the file:</p><div role="group" aria-label="Lists">${ticks}</div>${optOuts === '' ? NOTHING : html`<p>${optOuts}, for the whole job</p>`}${sharesMemory ? html`<p class="dim">Who ${everywhere} gets nothing either.</p>` : NOTHING}`;
+      ? html`<p class="note"><b>No list of people who opted out is used${sharesMemory && html`, except that of those who ${everywhere}`}. Is that right?</b> People who said STOP elsewhere, or asked you not to write, must be on a list here.</p>`
+      : html`<p>The people on these lists get nothing, also when they are in the file:</p><div role="group" aria-label="Lists">${ticks}</div>${optOuts !== '' && html`<p>${optOuts}, for the whole job</p>`}${sharesMemory && html`<p class="dim">Who ${everywhere} gets nothing either.</p>`}`;
   const form = html`<div id="ticks">${renderUnasked(unasked)}${none}${columns.map((column, index) => renderColumn(view, column, index))}</div>
 <p class="lead" role="status" data-counted>${said}</p><p class="dim">Numbers and lists are looked at by the check, which reads every row and says exactly who gets it.</p>
 <h2 id="lists">Who gets nothing</h2>${listed}${warnings.map((warning) => html`<p class="note">${sayPlainly(warning)}</p>`)}
@@ -175,12 +175,12 @@ function renderColumn({ wrong }: View, { column, values }: TickableColumn, at: n
   const isOpen = values.some(({ isTicked }) => isTicked) || wrong.some(({ field }) => field === id);
   const ticks = values.map(
     ({ value, rows, isTicked }) =>
-      html`<label class="tick"><input type="checkbox" name="${nameTick(column, value)}"${isTicked ? html` checked` : NOTHING}> ${value === '' ? html`<i>blank</i>` : value} <span class="dim">${rows === 0 ? 'not in these rows' : format(rows)}</span></label>`,
+      html`<label class="tick"><input type="checkbox" name="${nameTick(column, value)}"${isTicked && html` checked`}> ${value === '' ? html`<i>blank</i>` : value} <span class="dim">${rows === 0 ? 'not in these rows' : format(rows)}</span></label>`,
   );
   const some = values
     .slice(0, 3)
     .map(({ value }) => value || 'blank')
     .join(', ');
-  return html`<details class="column" id="${id}"${isOpen ? html` open` : NOTHING}><summary><b>${column}</b> <span class="dim">${some}${values.length > 3 ? ' …' : ''}</span></summary><div role="group" aria-label="${column}">${ticks}</div></details>
+  return html`<details class="column" id="${id}"${isOpen && html` open`}><summary><b>${column}</b> <span class="dim">${some}${values.length > 3 ? ' …' : ''}</span></summary><div role="group" aria-label="${column}">${ticks}</div></details>
 `;
 }

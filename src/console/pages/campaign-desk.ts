@@ -129,22 +129,21 @@ function taskPage(view: View, { job, tasks, history, request, isDraft }: TasksSh
   );
   const [last, before] = [lines.slice(0, LAST_DEEDS), lines.slice(LAST_DEEDS)];
   const older = html`<details><summary>${countOf(before.length, 'entry', 'entries')} before</summary>${renderItems(before)}</details>`;
-  const deeds = html`<h2>History</h2>${renderItems(last)}${before.length === 0 ? NOTHING : older}`;
+  const deeds = html`<h2>History</h2>${renderItems(last)}${before.length > 0 && older}`;
   const items = tasks.map(
     ({ title, path, state }) =>
       html`${path === undefined ? html`<span>${title}</span>` : html`<a href="${view.at}/${path}">${title}</a>`}<span class="state">${state}</span>`,
   );
   const live =
-    job?.isSandbox === true
-      ? html`<h2 id="live">Send it for real</h2>${request}<p>This campaign stays on the sandbox. A live copy has the same people, text and times, is sent from your account, and is checked anew.</p>${renderForm(view, 'live', html`<button class="quiet">Make a live copy</button>`)}`
-      : NOTHING;
+    job?.isSandbox === true &&
+    html`<h2 id="live">Send it for real</h2>${request}<p>This campaign stays on the sandbox. A live copy has the same people, text and times, is sent from your account, and is checked anew.</p>${renderForm(view, 'live', html`<button class="quiet">Make a live copy</button>`)}`;
   const hint = `Type ${name} to delete it for good, with its files. Nothing of it was sent.`;
-  const remove = isDraft
-    ? html`<details${view.wrong.some(({ field }) => field === 'remove') ? html` open` : NOTHING}><summary>Delete this draft</summary>${renderForm(view, 'delete', html`${renderField(view, { id: 'remove', label: 'Name of the campaign', hint, attributes: html` autocomplete="off"` })}<button class="quiet">Delete it</button>`)}</details>`
-    : NOTHING;
+  const remove =
+    isDraft &&
+    html`<details${view.wrong.some(({ field }) => field === 'remove') && html` open`}><summary>Delete this draft</summary>${renderForm(view, 'delete', html`${renderField(view, { id: 'remove', label: 'Name of the campaign', hint, attributes: html` autocomplete="off"` })}<button class="quiet">Delete it</button>`)}</details>`;
   return renderPage(view, {
     title: name,
-    body: html`<h1>${name}</h1>${renderItems(items, true)}${live}${lines.length === 0 ? NOTHING : deeds}${remove}`,
+    body: html`<h1>${name}</h1>${renderItems(items, true)}${live}${lines.length > 0 && deeds}${remove}`,
     command: 'volley status job.yaml',
   });
 }

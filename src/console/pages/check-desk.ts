@@ -194,23 +194,23 @@ function checkPage(
     });
   }
   const { plan, facts, isStale, isBegun, count } = checked;
-  const stale = isStale
-    ? html`<p class="note"><b>The campaign was changed since this check.</b> What is below is not what it says now.</p>${start('Check again')}`
-    : NOTHING;
-  const send = isStale || isBegun || count === undefined ? NOTHING : renderSend(view, checked);
+  const stale =
+    isStale &&
+    html`<p class="note"><b>The campaign was changed since this check.</b> What is below is not what it says now.</p>${start('Check again')}`;
+  const send = !isStale && !isBegun && count !== undefined && renderSend(view, checked);
   const parts = totalOf(plan, 'segments');
   const cost =
-    send === NOTHING || plan.prices !== undefined
-      ? NOTHING
-      : html`<p>${countOf(parts, 'SMS part')}. What they cost is not shown: this campaign has no prices. <a href="/settings">Settings</a> says who can give it some.</p>`;
+    send &&
+    plan.prices === undefined &&
+    html`<p>${countOf(parts, 'SMS part')}. What they cost is not shown: this campaign has no prices. <a href="/settings">Settings</a> says who can give it some.</p>`;
   const lead = isBegun
     ? html`This was sent, or is being sent: <a href="${view.at}/run">see how it went</a>.`
     : html`${facts.length === 0 ? 'There is nothing to send.' : `${facts.join(' · ')}.`}`;
-  const night = send === NOTHING ? undefined : findNight(plan, nowMs);
+  const night = send ? findNight(plan, nowMs) : undefined;
   return renderPage(view, {
     title,
-    body: html`<h1>Check</h1>${stale}<p class="lead">${lead}</p>${isBegun ? NOTHING : renderBefore(view, checked, before)}${night === undefined ? NOTHING : html`<p class="note"><b>It is night there now:</b> ${night}. Phones ring, and some countries forbid it. <a href="${view.at}/when">Choose another time</a>.</p>`}${send === NOTHING ? NOTHING : renderUnasked(unasked)}${cost}
-${plan.steps.map((step) => renderStep(step, plan))}${send}${isStale ? NOTHING : html`<p>If the file, or a list, was changed since:</p>${start('Check again', html` class="quiet"`)}`}`,
+    body: html`<h1>Check</h1>${stale}<p class="lead">${lead}</p>${!isBegun && renderBefore(view, checked, before)}${night !== undefined && html`<p class="note"><b>It is night there now:</b> ${night}. Phones ring, and some countries forbid it. <a href="${view.at}/when">Choose another time</a>.</p>`}${send !== NOTHING && renderUnasked(unasked)}${cost}
+${plan.steps.map((step) => renderStep(step, plan))}${send}${!isStale && html`<p>If the file, or a list, was changed since:</p>${start('Check again', html` class="quiet"`)}`}`,
     command:
       plan.retryOf === undefined
         ? command
@@ -233,7 +233,7 @@ function renderSend(view: View, checked: Checked): Html {
   const { count = 0, planSha256, directory, plan, approvals } = checked;
   const { given, required } = approvals;
   const names = given.filter(({ fault }) => fault === null).map((each) => each.name);
-  const approved = names.length === 0 ? NOTHING : html`<p>Approved by ${names.join(' and ')}.</p>`;
+  const approved = names.length > 0 && html`<p>Approved by ${names.join(' and ')}.</p>`;
   const form = (does: string) =>
     renderForm(
       view,
@@ -246,7 +246,7 @@ function renderSend(view: View, checked: Checked): Html {
     case 'approve':
       return html`<h2>Approve</h2><p>${plan.plannedBy} checked this campaign. What you approve is sent, byte for byte.</p>${approved}${form(names.length + 1 < required ? 'Approve' : 'Approve and send')}`;
     case 'ask':
-      return html`<h2>Ask for approval</h2>${approved}<p>${plan.plannedBy} checked this campaign, so ${required === 1 ? 'another person approves' : `${required} others approve`} it before it is sent. Give them the address of this page${view.user === undefined ? html`, or the command <code>${`volley approve ${quoteWord(directory)} ${listApproveFlags(plan, planSha256).join(' ')}`}</code>` : NOTHING}.</p>`;
+      return html`<h2>Ask for approval</h2>${approved}<p>${plan.plannedBy} checked this campaign, so ${required === 1 ? 'another person approves' : `${required} others approve`} it before it is sent. Give them the address of this page${view.user === undefined && html`, or the command <code>${`volley approve ${quoteWord(directory)} ${listApproveFlags(plan, planSha256).join(' ')}`}</code>`}.</p>`;
   }
 }
 
@@ -274,6 +274,6 @@ function renderStep(step: Plan['steps'][number], plan: Plan): Html {
   const notes = [had === undefined ? '' : describeHad(had), longer].filter((note) => note !== '');
   return html`${notes.map((note) => html`<p class="note">${note}</p>`)}
 ${renderTable({ name: named('from the rows read to those that are sent'), columns: [from, '#rows', 'of those read', 'left out, and why'] }, lines)}
-${problems.length === 0 ? NOTHING : html`<h2>Problems</h2><p>These rows get nothing; the others go.${plan.steps.length === 1 ? html` <a href="fix">Fix them here</a>.` : NOTHING}</p>${renderTable({ name: named('problems'), columns: ['problem', '#rows', 'the first of them', 'what to do'] }, problems)}`}
-${examples.length === 0 ? NOTHING : html`<h2>The first messages</h2>${messages}`}`;
+${problems.length > 0 && html`<h2>Problems</h2><p>These rows get nothing; the others go.${plan.steps.length === 1 && html` <a href="fix">Fix them here</a>.`}</p>${renderTable({ name: named('problems'), columns: ['problem', '#rows', 'the first of them', 'what to do'] }, problems)}`}
+${examples.length > 0 && html`<h2>The first messages</h2>${messages}`}`;
 }

@@ -9,7 +9,7 @@ import { readHeads } from '../../input/read-records.js';
 import { listSheets } from '../../input/xlsx/open-sheet.js';
 import { findColumn } from '../../normalize/columns.js';
 import { nameCountry, normalizeCountry } from '../../normalize/country.js';
-import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
+import { type Html, html, renderTable } from '../../report/page/html.js';
 import type { Files } from '../../storage/files.js';
 import type { CampaignFolder } from '../campaign.js';
 import type { Printed } from '../commands.js';
@@ -138,9 +138,8 @@ function readUpload({ campaign, fields }: CampaignRequest) {
 
 function filePage(view: View, { file }: CampaignFolder): PageAnswer {
   const chosen =
-    file === undefined
-      ? NOTHING
-      : html`<p>Chosen: <b>${basename(file)}</b>. <a href="${view.at}/columns">Go on to its columns</a>, or choose another.</p>`;
+    file !== undefined &&
+    html`<p>Chosen: <b>${basename(file)}</b>. <a href="${view.at}/columns">Go on to its columns</a>, or choose another.</p>`;
   const upload = html`${renderFileField(view, 'Choose a file', PEOPLE_FILES)}<p class="live" role="status" data-upload></p><button>Upload</button>`;
   const hint = 'Such as /home/anna/people.csv. It is read where it is.';
   const path = renderField(view, { id: 'path', label: 'Its path', hint });
@@ -220,22 +219,20 @@ function columnsPage(
   const said = describeNumbers(shown);
   const doubt = findDoubt(shown) ?? '';
   const isAsked = view.wrong.some(({ message }) => message === doubt);
-  const sure = isAsked
-    ? html` <button class="quiet" name="sure" value="${doubt}">Save it all the same</button>`
-    : NOTHING;
+  const sure = isAsked && html` <button class="quiet" name="sure" value="${doubt}">Save it all the same</button>`;
   const none = chosen === '' ? ([['', 'Choose a column']] as const) : [];
   const options = [...none, ...columns.map((column) => [column] as const)];
   const first = columns
     .slice(0, MOST_COLUMNS)
     .map((column, at) => [column, (samples[at] ?? []).map((cell) => cell.slice(0, MOST_SAMPLE)).join(' · ')]);
   const table = renderTable({ name: 'The first rows of each column', columns: ['column', 'first rows'] }, first);
-  const form = html`${sheets.length > 1 && sheet !== undefined ? renderSheets(view, sheets, sheet) : NOTHING}${renderSelect(view, { id: 'destination', label: 'Phone numbers' }, options, chosen)}${renderField(view, { id: 'country', label: 'Country of numbers without +', hint: 'Such as Singapore, or SG. Leave it empty where all numbers begin with +, or a column says the country of each.', value: country, attributes: html` maxlength="60"` })}<p class="lead" role="status" data-counted>${said}</p><button>Save and go on</button> <button class="quiet" name="count" value="1">Count again</button>${sure}`;
+  const form = html`${sheets.length > 1 && sheet !== undefined && renderSheets(view, sheets, sheet)}${renderSelect(view, { id: 'destination', label: 'Phone numbers' }, options, chosen)}${renderField(view, { id: 'country', label: 'Country of numbers without +', hint: 'Such as Singapore, or SG. Leave it empty where all numbers begin with +, or a column says the country of each.', value: country, attributes: html` maxlength="60"` })}<p class="lead" role="status" data-counted>${said}</p><button>Save and go on</button> <button class="quiet" name="count" value="1">Count again</button>${sure}`;
   const flags = Object.entries({ destination: chosen, country }).filter(([, value]) => value !== '');
   const page = renderPage(view, {
     title: 'Columns',
     body: html`<h1>Which column has the phone numbers?</h1>
 ${renderForm(view, 'columns', form, html` data-count`)}
-<h2>What is in ${basename(file)}</h2>${table}${columns.length > MOST_COLUMNS ? html`<p class="dim">The first ${MOST_COLUMNS} of ${columns.length} columns.</p>` : NOTHING}`,
+<h2>What is in ${basename(file)}</h2>${table}${columns.length > MOST_COLUMNS && html`<p class="dim">The first ${MOST_COLUMNS} of ${columns.length} columns.</p>`}`,
     command: `volley init people.csv${flags.map(([flag, value]) => ` --${flag} ${quoteWord(value)}`).join('')}`,
   });
   return { ...page, json: { said } };

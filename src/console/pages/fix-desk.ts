@@ -216,16 +216,16 @@ async function readShown(asked: CampaignRequest, { list, own, isChanged }: Looke
 
 function fixPage(view: View, shown: ShownRejections): PageAnswer {
   const { list, fixed, isOpen } = shown;
-  const byHand = isOpen
-    ? NOTHING
-    : html`<p class="note">This job was changed by hand: download the spreadsheet, correct it, and name it in <code>input.files</code> of the job.</p>`;
+  const byHand =
+    !isOpen &&
+    html`<p class="note">This job was changed by hand: download the spreadsheet, correct it, and name it in <code>input.files</code> of the job.</p>`;
   const table = html`<h2 id="rows">Row by row</h2>${renderRows(view, shown)}`;
   const sheet = renderSpreadsheet(view, shown);
   return renderPage(view, {
     title: 'Fix',
     body: html`<h1>Fix what could not be used</h1>
 <p class="lead" role="status">${list.rows === 0 ? 'Nothing is left to fix.' : `${format(fixed)} fixed, ${format(list.rows - fixed)} left.`}</p>
-${byHand}${renderOthers(list)}${list.rows === 0 ? (list.others.length === 0 ? NOTHING : sheet) : html`${renderReasons(view, shown)}${list.rows > MANY_ROWS ? [sheet, table] : [table, sheet]}`}`,
+${byHand}${renderOthers(list)}${list.rows === 0 ? list.others.length > 0 && sheet : html`${renderReasons(view, shown)}${list.rows > MANY_ROWS ? [sheet, table] : [table, sheet]}`}`,
     command: `volley plan job.yaml, with files/fixed-${list.plan}.csv in its input`,
   });
 }
@@ -253,15 +253,15 @@ function renderReasons(view: View, shown: ShownRejections): Html {
       isOpen && each.puts > 0 ? renderPutBack(view, each, shown) : adviseOf(fix, shown),
     ];
   });
-  const all = code === '' ? NOTHING : html`<p><a href="?#rows">Show all problems</a></p>`;
+  const all = code !== '' && html`<p><a href="?#rows">Show all problems</a></p>`;
   const again = html`<p>You changed the campaign since it was sent: these rows may do as they are.</p>${renderForm(view, 'fix/check', html`${renderHidden('plan', list.plan)}${renderHidden('all', 1)}<button class="quiet">Check all ${format(list.rows)} again</button>`)}`;
-  return html`<h2>By problem</h2>${renderTable({ name: 'Rows by problem', columns: ['problem', '#left', 'what to do'] }, rows)}${all}${isOpen && isChanged ? again : NOTHING}`;
+  return html`<h2>By problem</h2>${renderTable({ name: 'Rows by problem', columns: ['problem', '#left', 'what to do'] }, rows)}${all}${isOpen && isChanged && again}`;
 }
 
 function renderPutBack(view: View, { code, puts }: CodeCount, { list, fixes }: ShownRejections): Html {
   const what = code === 'lost-plus' ? '+' : 'the 0';
   const isPut = fixes.put.includes(code);
-  const undo = isPut ? renderHidden('undo', 1) : NOTHING;
+  const undo = isPut && renderHidden('undo', 1);
   const said = isPut ? `Take it out again` : `Put ${what} back in ${format(puts)}`;
   const done = isPut ? `${what} is back in ${format(puts)}. ` : '';
   const show = html`<a href="?${new URLSearchParams({ code }).toString()}#rows">show</a>`;
@@ -279,7 +279,7 @@ function renderRows(view: View, shown: ShownRejections): Html {
   const hidden = html`${renderHidden('plan', list.plan)}${renderHidden('code', code)}${renderHidden('from', from)}`;
   const table = html`<div class="fix">${renderTable({ name: 'Rows to fix', columns: ['line', 'to correct', 'problem', 'the row'] }, lines)}</div>`;
   const check = html`<button formaction="${view.at}/fix/check">Check the ${format(fixed)}</button>`;
-  const keep = html`<p class="keep"><button>Save</button> ${fixed === 0 ? NOTHING : check}</p>`;
+  const keep = html`<p class="keep"><button>Save</button> ${fixed > 0 && check}</p>`;
   const form = isOpen ? renderForm(view, 'fix', html`${hidden}${table}${keep}`) : table;
   return html`${place}${form}${pages}`;
 }
@@ -311,11 +311,11 @@ function renderRow(view: View, row: RejectedRow, shown: ShownRejections & { at: 
     .map((index) => renderFault(view, fieldOf(at, index), `Line ${line}, ${list.columns[index]}: `))
     .filter((each) => each !== NOTHING);
   return [
-    html`${line}${isOneFile ? NOTHING : html`<span class="hint">${basename(file)}</span>`}`,
+    html`${line}${!isOneFile && html`<span class="hint">${basename(file)}</span>`}`,
     html`${renderHidden(`row-${at}`, keyOfRow(row, list))}${inputs}`,
     refused.length > 0
       ? html`${refused}`
-      : html`${isFixed(row, fixes) ? html`<b>Fixed</b>, was: ` : NOTHING}${adviseOf(row.standing.reason, shown)}`,
+      : html`${isFixed(row, fixes) && html`<b>Fixed</b>, was: `}${adviseOf(row.standing.reason, shown)}`,
     beside.length > MOST_BESIDE ? `${beside.slice(0, MOST_BESIDE)}…` : beside,
   ];
 }
@@ -323,9 +323,9 @@ function renderRow(view: View, row: RejectedRow, shown: ShownRejections & { at: 
 function renderSpreadsheet(view: View, { list, isOpen }: ShownRejections): Html {
   const hint = 'CSV or Excel, with all of its columns: those that begin with _ say which row is which.';
   const up = html`${renderHidden('plan', list.plan)}${renderFileField(view, 'The spreadsheet, corrected', '.csv,.xlsx', hint)}<button>Upload and check it</button>`;
-  const many = list.rows > MANY_ROWS ? html`<p>${countOf(list.rows, 'row')}: a spreadsheet is quicker.</p>` : NOTHING;
+  const many = list.rows > MANY_ROWS && html`<p>${countOf(list.rows, 'row')}: a spreadsheet is quicker.</p>`;
   return html`<h2>In a spreadsheet</h2>${many}<p><a href="${view.at}/fix.csv" download>Download all that is left to fix</a>, correct it, and upload it again. Format numbers as text.</p>
-${isOpen ? renderForm(view, 'fix/upload', up, MULTIPART) : NOTHING}`;
+${isOpen && renderForm(view, 'fix/upload', up, MULTIPART)}`;
 }
 
 /** Who corrects a cell here exports nothing again. */

@@ -13,7 +13,7 @@ import type { MessageToPerson } from '../../people/list-person.js';
 import { PERSON_WORDS } from '../../people/people-file.js';
 import { sha256Of } from '../../plan/format/sealed-json.js';
 import { readOpenDoubt } from '../../registry/read-runs.js';
-import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
+import { type Html, html, renderTable } from '../../report/page/html.js';
 import { may, type Team } from '../access.js';
 import { type CampaignFolder, jobFileOf } from '../campaign.js';
 import { countWaiting, describeRunShortly, type FoundRun, findRun } from '../reading.js';
@@ -52,20 +52,19 @@ export class HomeDesk extends Desk {
         const at = `/c/${name}${progress === 'doubt' ? '/doubt' : progress === 'checked' ? '/check' : ''}`;
         return html`<a href="${at}">${name}</a> <span class="dim">${said}</span>`;
       });
-      return own.length === 0 ? NOTHING : html`<h2>${title}</h2>${renderItems(items)}`;
+      return own.length > 0 && html`<h2>${title}</h2>${renderItems(items)}`;
     });
     const search =
       total === 0 && find === ''
         ? html`<p class="lead">No campaigns yet. Start with a file of people.</p>`
         : html`<form method="get" action="/" role="search"><p class="field"><label for="find">Find by name</label><input id="find" name="find" value="${find}" type="search"> <button class="quiet">Find</button></p></form>`;
     const none =
-      find === '' || total > 0
-        ? NOTHING
-        : html`<p class="lead">No campaign has “${find}” in its name. <a href="/">Show all</a></p>`;
+      find !== '' &&
+      total === 0 &&
+      html`<p class="lead">No campaign has “${find}” in its name. <a href="/">Show all</a></p>`;
     const place =
-      total > LISTED
-        ? html`<p class="dim">Campaigns ${format(from + 1)} to ${format(from + shown.length)} of ${format(total)}.</p>`
-        : NOTHING;
+      total > LISTED &&
+      html`<p class="dim">Campaigns ${format(from + 1)} to ${format(from + shown.length)} of ${format(total)}.</p>`;
     const pages = renderPages({ from, shown: shown.length, total, most: LISTED }, find === '' ? {} : { find });
     const create = html`${renderField(view, { id: 'name', label: 'Name of the campaign', hint: 'Such as spring-sale. Its files are in a directory of this name.', attributes: html` maxlength="60" autocomplete="off"` })}<button>Start a campaign</button>`;
     return renderPage(view, {
@@ -297,7 +296,7 @@ function personPage(view: View, shown: PersonShown): PageAnswer {
   return renderPage(view, {
     title: 'A person',
     body: html`<h1>One person</h1><p>What a person was sent, when and by which campaign, and whether they opted out.</p>
-${hasCampaign ? renderForm(view, 'people', ask) : html`<p class="lead">No campaigns yet, so nothing is known of anyone.</p>`}${found === undefined ? NOTHING : renderPerson(view, shown, found)}`,
+${hasCampaign ? renderForm(view, 'people', ask) : html`<p class="lead">No campaigns yet, so nothing is known of anyone.</p>`}${found !== undefined && renderPerson(view, shown, found)}`,
     command: `volley people show job.yaml ${quoteWord(number || example)}`,
   });
 }
@@ -320,7 +319,7 @@ function renderPerson(view: View, { number, said }: PersonShown, { messages, lis
     list === null
       ? html`<p>They are not on the list of opt-outs. Your other lists, and consent in your files, are looked at when a campaign is checked.</p>`
       : html`<p>They are on the list <b>${basename(list)}</b>: nothing is sent to them, in a run that is under way too.${waits ? ' What the service holds for its time it sends all the same, unless its campaign is taken back before.' : ''}</p>`;
-  return html`${said === undefined ? NOTHING : html`<p class="note" role="status">${said}.</p>`}${known}<h2>Opt-out</h2>${listed}${may(view.user, 'author') ? renderForm(view, 'people/opt', opt) : NOTHING}`;
+  return html`${said !== undefined && html`<p class="note" role="status">${said}.</p>`}${known}<h2>Opt-out</h2>${listed}${may(view.user, 'author') && renderForm(view, 'people/opt', opt)}`;
 }
 
 /** What a user hands to the person who can give the console its account. `faults`: of what stands there now. */

@@ -33,17 +33,17 @@ export function renderPage(
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-${live === undefined ? NOTHING : html`<noscript><meta http-equiv="refresh" content="3"></noscript>`}
+${live !== undefined && html`<noscript><meta http-equiv="refresh" content="3"></noscript>`}
 <title>${wrong.length > 0 ? 'Error: ' : ''}${title} – Volley</title>
 <link rel="stylesheet" href="/assets/console.css">
 <script src="/assets/console.js" defer></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header><nav aria-label="Volley"><a class="brand" href="/">Volley</a>${campaign === undefined ? NOTHING : html` <a href="${view.at}">${campaign.name}</a>`}${renderVisitor(view)}</nav>${banner}</header>
+<header><nav aria-label="Volley"><a class="brand" href="/">Volley</a>${campaign !== undefined && html` <a href="${view.at}">${campaign.name}</a>`}${renderVisitor(view)}</nav>${banner}</header>
 ${renderSteps(view, title)}<main id="main" tabindex="-1">
-${renderWrong(wrong)}${live === undefined ? NOTHING : html`<h1>${title}</h1><p class="lead" role="status" data-title="${title}" data-live="${view.at}/${WORK[live.work].page}${live.query ?? ''}">${live.said}</p>`}${body}
-${command === undefined ? NOTHING : html`<footer>In the terminal: <code>${command}</code></footer>`}
+${renderWrong(wrong)}${live !== undefined && html`<h1>${title}</h1><p class="lead" role="status" data-title="${title}" data-live="${view.at}/${WORK[live.work].page}${live.query ?? ''}">${live.said}</p>`}${body}
+${command !== undefined && html`<footer>In the terminal: <code>${command}</code></footer>`}
 </main>
 </body>
 </html>
@@ -157,8 +157,8 @@ export function renderPages(
 ): Html {
   const link = (at: number, said: string) =>
     html`<a href="?${new URLSearchParams({ ...query, from: String(at) }).toString()}${anchor}">${said}</a> `;
-  const before = from > 0 ? link(Math.max(0, from - most), 'Previous') : NOTHING;
-  return html`<p class="pages">${before}${from + shown < total ? link(from + most, 'Next') : NOTHING}</p>`;
+  const before = from > 0 && link(Math.max(0, from - most), 'Previous');
+  return html`<p class="pages">${before}${from + shown < total && link(from + most, 'Next')}</p>`;
 }
 
 export function renderItems(items: readonly Html[], isOrdered = false): Html {
@@ -175,7 +175,7 @@ export function renderPhone(to: string, text: Html, below: Html = NOTHING): Html
 function renderVisitor({ user, isSignedIn, formToken }: Visit): Html {
   if (formToken === '') return NOTHING;
   const leave = renderForm({ ...NO_VIEW, formToken }, 'leave', html`<button class="quiet">Sign out</button>`);
-  const who = user === undefined ? NOTHING : html` · ${user.name}, ${user.role}${isSignedIn ? leave : NOTHING}`;
+  const who = user !== undefined && html` · ${user.name}, ${user.role}${isSignedIn && leave}`;
   return html`<span class="visitor"><a href="/people">People</a> <a href="/settings">Settings</a>${who}</span>`;
 }
 
@@ -217,8 +217,8 @@ interface Field {
 
 export function renderField(view: View, { id, label, hint, value, attributes = NOTHING }: Field): Html {
   const own = value ?? view.written[id];
-  const written = own === undefined ? NOTHING : html` value="${String(own)}"`;
-  return html`<p class="field"><label for="${id}">${label}</label>${hint === undefined ? NOTHING : html`<span class="hint" id="${id}-hint">${hint}</span>`}${renderFault(view, id)}<input id="${id}" name="${id}"${written}${markWrong(view, id, hint && `${id}-hint`)}${attributes}></p>
+  const written = own !== undefined && html` value="${String(own)}"`;
+  return html`<p class="field"><label for="${id}">${label}</label>${hint !== undefined && html`<span class="hint" id="${id}-hint">${hint}</span>`}${renderFault(view, id)}<input id="${id}" name="${id}"${written}${markWrong(view, id, hint && `${id}-hint`)}${attributes}></p>
 `;
 }
 
@@ -252,8 +252,7 @@ export function renderSelect(
   chosen: unknown = view.written[id],
 ): Html {
   const listed = options.map(
-    ([value, title = value]) =>
-      html`<option value="${value}"${value === chosen ? html` selected` : NOTHING}>${title}</option>`,
+    ([value, title = value]) => html`<option value="${value}"${value === chosen && html` selected`}>${title}</option>`,
   );
   return html`<p class="field"><label for="${id}">${label}</label>${renderFault(view, id)}<select id="${id}" name="${id}"${markWrong(view, id)}>${listed}</select></p>
 `;

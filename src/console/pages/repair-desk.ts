@@ -59,7 +59,7 @@ export class RepairDesk extends Desk {
       const listen = `volley listen --receipts ${quoteWord(this.campaigns.directory)}`;
       return renderPage(view, {
         title: 'In doubt',
-        body: html`<h1>In doubt</h1><p class="lead">${countOf(rows, 'message')}: sent, no answer came. ${rows === 1 ? 'It' : 'They'} may have arrived.</p>${describeLast(last)}${reasons.length === 0 ? NOTHING : table}
+        body: html`<h1>In doubt</h1><p class="lead">${countOf(rows, 'message')}: sent, no answer came. ${rows === 1 ? 'It' : 'They'} may have arrived.</p>${describeLast(last)}${reasons.length > 0 && table}
 <p>What is in doubt is held, and never sent again by itself.</p>
 <h2>Wait for receipts</h2><p>Delivery receipts settle them where the <a href="/settings">settings</a> say where these go, as long as <code>${listen}</code> is running.</p>
 <h2>Upload the message export</h2>${renderForm(view, 'doubt/export', up, MULTIPART)}
@@ -115,9 +115,9 @@ export class RepairDesk extends Desk {
     const { accepted } = run.balance;
     const others = listNonZero({ not: Number(last?.kept), 'in doubt': Number(last?.inDoubt) });
     const came =
-      last === undefined || last.error !== null
-        ? NOTHING
-        : html`<p class="note">${countOf(Number(last.cancelled), 'message')} taken back${others.map((each) => `, ${each}`).join('')}.</p>`;
+      last !== undefined &&
+      last.error === null &&
+      html`<p class="note">${countOf(Number(last.cancelled), 'message')} taken back${others.map((each) => `, ${each}`).join('')}.</p>`;
     const ask = html`${renderHidden('run', run.plan.id)}${renderCount(view, `Type ${accepted} to take them back`)}<button>Take back</button>`;
     const form =
       until === undefined

@@ -103,7 +103,7 @@ function runPage(view: View, run: FoundRun): PageAnswer {
   const id = html`<p class="dim">Run ${plan.id}.</p>`;
   const { command } = WORK.apply;
   if (runner !== undefined) {
-    const stop = runner.isHere ? renderForm(view, 'stop', html`<button>Stop for now</button>`) : NOTHING;
+    const stop = runner.isHere && renderForm(view, 'stop', html`<button>Stop for now</button>`);
     const body = html`${stop}<p>At the end the report stands here.</p>${renderLeaving(view)}${id}`;
     return renderPage(view, { title: 'Sending', live: { work: 'apply', said: run.said }, body, command });
   }
@@ -131,7 +131,7 @@ function endPage(view: View, run: EndedRun): PageAnswer {
   const [first = '', ...others] = describeRun(summary, plan).map((each) => sayPlainly(each));
   const isOpen = mayGoOn(run.summary);
   const title = rest?.isSample === true ? 'The sample is sent' : isOpen ? 'Stopped' : 'Report';
-  const more = rest !== undefined || isOpen ? renderMore(view, run) : NOTHING;
+  const more = (rest !== undefined || isOpen) && renderMore(view, run);
   const at = (output: string) => html`${view.at}/out/${output}?run=${run.plan.id}`;
   const rowsOf = new Map(
     run.summary.steps.flatMap(({ files, balance }) =>
@@ -147,15 +147,15 @@ function endPage(view: View, run: EndedRun): PageAnswer {
   const page = html`<a href="${at(shown === undefined ? 'report.html' : 'campaign.html')}">The report as one page</a>`;
   const pageOf = (id: string) => `${view.at}/run?run=${id}`;
   const zone = chooseZone(summary, plan);
-  const list = shown === undefined ? NOTHING : renderCampaign(shown, zone, pageOf);
+  const list = shown !== undefined && renderCampaign(shown, zone, pageOf);
   const before = earlier.map(
     ({ run: id, since, accepted }) =>
       html`<a href="${pageOf(id)}">${formatZoned(Date.parse(since), zone)}</a>: ${format(accepted)} accepted`,
   );
   return renderPage(view, {
     title,
-    body: html`<h1>${title}</h1>${isOne && whole ? html`<p>Of one run. <a href="${view.at}/run">The whole campaign</a></p>` : NOTHING}<p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, runs, { ...run, all: whole?.summary ?? run.summary })}
-${renderFunnel(summary)}${renderReasons(summary)}${list}${isOne || before.length === 0 ? NOTHING : html`<h2>Sent before, from other rows</h2>${renderItems(before)}`}
+    body: html`<h1>${title}</h1>${isOne && whole !== undefined && html`<p>Of one run. <a href="${view.at}/run">The whole campaign</a></p>`}<p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, runs, { ...run, all: whole?.summary ?? run.summary })}
+${renderFunnel(summary)}${renderReasons(summary)}${list}${!isOne && before.length > 0 && html`<h2>Sent before, from other rows</h2>${renderItems(before)}`}
 <h2>Files</h2>${renderItems([page, ...(shown === undefined ? files : [html`The files of each run are on its page.`])])}`,
     command: `volley report job.yaml${shown === undefined ? '' : ' --campaign'}`,
   });
@@ -168,7 +168,7 @@ function renderMore(view: View, { plan, rest, changed, balance: { unprocessed } 
     return html`<p>Its report is not written yet. Going on writes it, and sends nothing.</p>${goOn}`;
   const where = [...new Set(changed.map((key) => sayPlainly(key)))].join(', ');
   const old = html`<p class="note"><b>The campaign was changed since: ${where}.</b> The rest goes as it was checked.</p>`;
-  const said = where === '' ? NOTHING : old;
+  const said = where !== '' && old;
   const anew = html`<p>Or let this run go, and plan what it has not sent as the campaign says now:</p>${renderRetry(view, plan, 'unprocessed', 'Plan the rest anew')}`;
   if (rest === undefined)
     return html`<p>${countOf(unprocessed, 'row')} not sent yet. Going on sends only ${unprocessed === 1 ? 'that' : 'those'}.</p>${said}${goOn}${anew}`;

@@ -75,14 +75,14 @@ const DAY_NAMES = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Satu
 /** `said`: as it is saved. */
 function whenPage(view: View, timing: Timing, { zone, said }: { zone: string; said: string }): PageAnswer {
   const choice = (kind: Timing['kind'], title: string, hint: string, fields: Html = NOTHING) =>
-    html`<div class="column"><label class="tick" for="when-${kind}"><input type="radio" name="when" id="when-${kind}" value="${kind}"${timing.kind === kind ? html` checked` : NOTHING} aria-describedby="when-${kind}-hint"> <b>${title}</b></label><span class="hint" id="when-${kind}-hint">${hint}</span>${fields}</div>
+    html`<div class="column"><label class="tick" for="when-${kind}"><input type="radio" name="when" id="when-${kind}" value="${kind}"${timing.kind === kind && html` checked`} aria-describedby="when-${kind}-hint"> <b>${title}</b></label><span class="hint" id="when-${kind}-hint">${hint}</span>${fields}</div>
 `;
   const field = (id: keyof Timing & string, label: string, value: string, type: string) =>
     renderField(view, { id, label, value, attributes: html` type="${type}"` });
   const zoned = html` list="zones" autocomplete="off"`;
   const days = DAYS.map(
     (day, at) =>
-      html`<label class="tick inline"><input type="checkbox" name="day-${day}"${timing.days.includes(day) ? html` checked` : NOTHING}> ${DAY_NAMES[at] ?? day}</label> `,
+      html`<label class="tick inline"><input type="checkbox" name="day-${day}"${timing.days.includes(day) && html` checked`}> ${DAY_NAMES[at] ?? day}</label> `,
   );
   const form = html`<div role="radiogroup" aria-label="When">
 ${choice('now', 'At once', 'As soon as you have typed the number and pressed Send.')}

@@ -121,7 +121,7 @@ export function conflictOf(what: string, now: string, field?: string): Wrong {
 export function markWrong({ wrong }: View, id: string, hint = ''): Html {
   const isWrong = wrong.some(({ field }) => field === id);
   const described = `${hint} ${isWrong ? `${id}-fault` : ''}`.trim();
-  return html`${isWrong ? html` aria-invalid="true"` : NOTHING}${described === '' ? NOTHING : html` aria-describedby="${described}"`}`;
+  return html`${isWrong && html` aria-invalid="true"`}${described !== '' && html` aria-describedby="${described}"`}`;
 }
 
 /** `about`: how a message begins where it stands alone. */

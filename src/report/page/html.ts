@@ -16,7 +16,8 @@ export class Html {
   }
 }
 
-type Part = Html | readonly Html[] | string | number;
+/** `false` is nothing: what may be left out is written `isNew && html`…``. */
+type Part = Html | readonly (Html | false)[] | string | number | false;
 
 /** A template of HTML: what is put in is escaped, unless it is HTML itself. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
@@ -26,8 +27,9 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
 export const NOTHING = new Html('');
 
 function render(part: Part): string {
+  if (part === false) return '';
   if (part instanceof Html) return part.text;
-  if (Array.isArray(part)) return part.map(({ text }: Html) => text).join('');
+  if (Array.isArray(part)) return part.map(render).join('');
   return String(part).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
@@ -68,7 +70,7 @@ export function renderTable(
   );
   return html`<div class="wide" role="region" aria-label="${name}" tabindex="0"><table>
 <thead><tr>${heads}</tr></thead>
-<tbody>${rows.map((row) => renderRow(row))}${total === undefined ? NOTHING : renderRow(total, ' class="total"')}</tbody>
+<tbody>${rows.map((row) => renderRow(row))}${total !== undefined && renderRow(total, ' class="total"')}</tbody>
 </table></div>
 `;
 }
@@ -108,10 +110,8 @@ export function renderOutcomeBar(balance: Balance): Html {
   const shown = Object.values(OUTPUTS).filter(({ counted }) => counted !== 'skipped' && balance[counted] > 0);
   const audience = balance.read - balance.skipped;
   const said =
-    balance.skipped === 0
-      ? NOTHING
-      : html`<p>Audience: <b>${format(audience)}</b> of ${format(balance.read)} rows read.</p>\n`;
-  if (audience === 0) return said;
+    balance.skipped > 0 && html`<p>Audience: <b>${format(audience)}</b> of ${format(balance.read)} rows read.</p>\n`;
+  if (audience === 0) return html`${said}`;
   const widths = spread(shown.map(({ counted }) => balance[counted]));
   let x = 0;
   const parts = shown.map(({ counted, title }, at) => {

@@ -39,9 +39,8 @@ export function renderCampaign(
   });
   const earlier = runs.length - rows.length;
   const lacks =
-    missing.length === 0
-      ? NOTHING
-      : html`<p>Not counted: ${countOf(missing.length, 'run')} whose rows are deleted, ${missing.slice(0, MOST_RUNS).join(', ')}.</p>\n`;
+    missing.length > 0 &&
+    html`<p>Not counted: ${countOf(missing.length, 'run')} whose rows are deleted, ${missing.slice(0, MOST_RUNS).join(', ')}.</p>\n`;
   return html`<h2>Runs</h2>
 <p>${countOf(runs.length, 'run')}; above each row counts once, as the last run that had it.${earlier === 0 ? '' : ` The last ${rows.length}:`}</p>
 ${renderTable({ name: 'Runs of the campaign', columns }, rows)}${lacks}`;

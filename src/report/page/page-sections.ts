@@ -66,7 +66,7 @@ export function renderForEngineers(source: PageSource): Html {
     renderTests(tests),
     renderDeliveries(summary),
     renderSection('Cost', renderListed(summary), renderBilled(summary)),
-    source.runs === undefined ? renderAudience(plan) : NOTHING,
+    source.runs === undefined && renderAudience(plan),
     renderRates(source),
     renderFiles(source),
   ];

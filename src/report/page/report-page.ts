@@ -14,7 +14,7 @@ import { listNotSent } from '../account.js';
 import { sumDeliveries } from '../delivery-receipts.js';
 import { describeEarlyEnd } from '../stop-words.js';
 import { countNotSent, describeRejected, type Summary } from '../summary.js';
-import { Html, html, NOTHING, renderOutcomeBar } from './html.js';
+import { Html, html, renderOutcomeBar } from './html.js';
 import { renderCampaign } from './other-runs.js';
 import {
   type PageSource,
@@ -34,9 +34,9 @@ export function formatReportPage(source: PageSource): string {
   const { summary, plan } = source;
   const [first = '', ...others] = describeRun(summary, plan);
   const title = `${plan.job.name}: ${format(summary.balance.accepted)} of ${format(summary.balance.read)} rows accepted`;
-  const sections: Html[] = [
+  const sections = [
     renderFunnel(summary),
-    source.runs === undefined ? NOTHING : renderCampaign({ ...source, runs: source.runs }, chooseZone(summary, plan)),
+    source.runs !== undefined && renderCampaign({ ...source, runs: source.runs }, chooseZone(summary, plan)),
     renderActions(summary),
     renderReasons(summary),
     renderExamples(plan),
@@ -48,7 +48,7 @@ export function formatReportPage(source: PageSource): string {
     html`<h1>${plan.job.name}</h1>
 <p class="lead">${first}</p>
 <p>${others.join(' ')}</p>
-${summary.balance.read > 0 ? renderOutcomeBar(summary.balance) : NOTHING}
+${summary.balance.read > 0 && renderOutcomeBar(summary.balance)}
 ${sections}`,
   );
 }
