@@ -4,7 +4,6 @@ import { readRunName } from '../../src/plan/format/run-directories.js';
 import { readSealed } from '../../src/plan/format/sealed-json.js';
 import type { MemoryDocument } from '../../src/registry/memory-file.js';
 import type { Files } from '../../src/storage/files.js';
-import { removeMemory } from '../registry/memory-on-disk.js';
 import { aRecorder } from '../service/a-recorder.js';
 import { anSmsStep, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
@@ -97,25 +96,6 @@ describe('abandon', () => {
     }
   });
 
-  test('a plan of a retry that was never sent keeps its rows, for a retry of it alone', async () => {
-    const { workspace, run } = await aRunThatEndedEarly();
-    await abandon(workspace, run);
-    const { plan: first } = await workspace.retry(`out/sale/${run}`, 'unprocessed');
-
-    await abandon(workspace, first);
-
-    expect((await workspace.retry(`out/sale/${run}`, 'unprocessed')).state).toBe('nothing-to-retry');
-    const sent = await workspace.resend(`out/sale/${first}`, 'unprocessed');
-    expect(sent.summary.balance).toMatchObject({ read: 10, accepted: 10 });
-    await expectRefused(workspace, first);
-    // By way of a lost memory.
-    removeMemory(workspace.path('out/sale'));
-    await expectNothingNew(workspace, '--adopt');
-    await expectRefused(workspace, run);
-    await expectRefused(workspace, first);
-    expect(await nobodyTwice(workspace)).toHaveLength(20);
-  });
-
   test('a plan that was abandoned before it was sent had taken nothing: its files are planned anew, and sent once', async () => {
     const workspace = await aJobFor(people(3));
     const { plan } = await workspace.told('plan', 'job.yaml');
@@ -151,22 +131,6 @@ describe('what a run leaves behind', () => {
     const second = { exitCode: 0, balance: { accepted: 5 }, steps: [{ number: 1, messages: 5 }] };
     expect(posted.runs).toMatchObject([first, second]);
     expect([posted.run, posted.steps]).toEqual([posted.runs[1].run, posted.runs[1].steps]);
-  });
-
-  test('a command that finishes a run, and cannot plan what is new, tells of the run that it finished', async () => {
-    const workspace = await aWorkspace({ kind: 'status-401', nth: 2 });
-    workspace.write('people-1.csv', people(30));
-    workspace.change({ steps });
-    expect((await workspace.run()).code).toBe(4);
-    workspace.setFaults();
-    workspace.write('people-2.csv', 'name,mobile\n"P1,1\n');
-
-    const { code, summary, stderr } = await workspace.run();
-
-    const earlier = [{ state: 'finished', balance: { accepted: 30 } }];
-    expect([code, summary]).toMatchObject([2, { state: 'refused', earlier }]);
-    // By what it finished something was.
-    expect(stderr).toContain('Nothing more was sent');
   });
 });
 

@@ -1,8 +1,7 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
-import { aContactsStep, anSmsStep, aStepForTomorrow, IN_ORDER, numberOf, numbersOf, people } from './a-job.js';
+import { aContactsStep, anSmsStep, IN_ORDER, numberOf, numbersOf, people } from './a-job.js';
 import { aJobFor, aJobOfSteps, aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { type OutputName, readOutput } from './account.js';
 import { aGrownExport } from './some-runs.js';
@@ -42,20 +41,6 @@ test('a grown export sends to whom is new; the others are held, with exit code 1
     expect((await workspace.volley(verb, summary.directory, '--no-json')).stdout).not.toContain('Next: ');
 });
 
-test.each([
-  ['another text', { steps: [saying('Hello {{ name }}')] }, 12],
-  ['another sender', { steps: [anSmsStep({ template: { source: 'LADEN', text: 'Hi {{ name }}' } })] }, 12],
-  ['repeat: always', { repeat: 'always' }, undefined],
-])('%s sends to all; the plan says how many had another text from the job', async (_what, changes, others) => {
-  const workspace = await aGrownExport();
-  workspace.change(changes);
-  const { code, summary } = await workspace.run();
-  expect([code, summary.steps[0]?.had?.otherText?.rows]).toEqual([0, others]);
-  const page = readFileSync(join(summary.directory, 'report.html'), 'utf8');
-  expect(/Remarks|What was not accepted/.exec(page)?.[0]).toBe('Remarks');
-  expect(await workspace.destinations()).toEqual(TWICE);
-});
-
 test('who was corrected after the message had gone gets it again: the plan says so, also where no one had exactly the text', async () => {
   const workspace = await aGrownExport();
   workspace.write('people.csv', people(3).replace('P2', 'Paula'));
@@ -69,14 +54,6 @@ test('who was corrected after the message had gone gets it again: the plan says 
   workspace.change({ name: 'herbst', sameText: 'skip' });
   workspace.write('people.csv', people(1, 2).replace('P2', 'Pola'));
   expect((await workspace.run()).summary.steps[0]?.had).toBeUndefined();
-});
-
-test('rows that the service refused, and those that a cancel took back, had nothing', async () => {
-  const workspace = await aJobFor(people(4), { steps: [aStepForTomorrow()] }, REFUSE_P3);
-  await workspace.run();
-  expect((await workspace.volley('cancel', 'job.yaml')).code).toBe(0);
-  workspace.write('people.csv', people(5));
-  expect((await workspace.run()).summary.balance.skipped).toBe(0);
 });
 
 const REFUSE_P3 = { kind: 'reject-rows', endingWith: '003' } as const;
@@ -146,22 +123,6 @@ test('frequency counts the rows of one plan, in their order and across steps; of
   expect([await countTo(1), await countTo(2), await countTo(3), await countTo(4)]).toEqual([2, 2, 1, 2]);
 });
 
-test('a plan is looked at again as it is sent: who had the text since is left out of it, and a retry leaves them out too', async () => {
-  const workspace = await aJobFor(people(25));
-  const directory = await workspace.plan();
-  workspace.write('people.csv', people(5, 8));
-  workspace.change({ name: 'urgent' }, 'urgent.yaml');
-  expect((await workspace.volley('run', 'urgent.yaml')).code).toBe(0);
-  workspace.write('people.csv', people(25));
-
-  const { code, summary } = await workspace.volley('apply', directory);
-
-  expect([code, summary.balance]).toMatchObject([1, { accepted: 20, unprocessed: 5 }]);
-  expect(codesOf(summary, 'unprocessed')).toEqual(Array(5).fill('had-it-already'));
-  expect((await workspace.resend(directory, 'unprocessed')).summary.balance).toMatchObject({ read: 5, skipped: 5 });
-  expect(await workspace.destinations()).toEqual(numbersOf(25));
-});
-
 test('people show says what a person was sent, by which run, with which text, and whether a list has it', async () => {
   const workspace = await aJobFor(people(12), {}, REFUSE_P3);
   workspace.write('stop.csv', `mobile\n${numberOf(5)}\n`);
@@ -181,17 +142,6 @@ test('people show says what a person was sent, by which run, with which text, an
   expect(words(stdout)).toMatch(/job sale, run \w+ · accepted: "Hi P11"/);
 });
 
-test('a run that was let go counts with what it sent, and not with what it never will', async () => {
-  const workspace = await aJobFor(people(30), {}, { kind: 'status-401', area: 'sms', nth: 2 });
-  const { summary } = await workspace.run();
-  expect(summary.balance.accepted).toBe(10);
-  workspace.setFaults();
-  expect((await workspace.volley('abandon', summary.directory)).code).toBe(0);
-  workspace.change({ name: 'other' });
-  expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 20, skipped: 10 });
-  expect(await workspace.destinations()).toEqual(numbersOf(30));
-});
-
 test('two steps with one text write to a person once; twice in one step is what duplicates says', async () => {
   for (const sameText of [undefined, 'skip', 'send']) {
     const workspace = await aJobFor(people(3));
@@ -209,54 +159,6 @@ test('two steps with one text write to a person once; twice in one step is what 
     const reason = isSent ? undefined : 'The number gets exactly this text from an earlier row of this plan';
     expect(reasonOf(summary, 2)).toBe(reason);
   }
-});
-
-test('a number that is kept twice gets each of its texts once, from whichever file: two nights may be sent at once', async () => {
-  const orders = (...rows: string[]) => `mobile,order\n${rows.map((row) => `${row}\n`).join('')}`;
-  const workspace = await aJobFor(orders(`${numberOf(1)},1`, `${numberOf(1)},2`, `${numberOf(1)},2`));
-  workspace.write('tuesday.csv', orders(`${numberOf(2)},3`, `${numberOf(1)},2`));
-  const template = { source: 'ACME', text: 'Order {{ order }} is ready' };
-  const changes = { steps: [anSmsStep({ input: { files: ['*.csv'] }, duplicates: 'keep', template })] };
-  workspace.change({ ...changes, sameText: 'skip' });
-
-  const { code, summary } = await workspace.run();
-
-  expect([code, codesOf(summary)]).toEqual([0, ['had-it-already', 'had-it-already']]);
-  expect(reasonOf(summary)).toBe('The number gets exactly this text from an earlier row of this plan');
-  expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(1), numberOf(2)]);
-  workspace.change({ ...changes, sameText: 'send' });
-  expect((await workspace.run('--again')).summary.balance.accepted).toBe(5);
-});
-
-test.each(['hold', 'skip'])(
-  'sameText: %s counts whatever repeat says, and --again is a word of its own',
-  async (sameText) => {
-    const workspace = await aGrownExport();
-    workspace.change({ sameText, repeat: 'always' });
-    expect((await workspace.run()).code).toBe(sameText === 'hold' ? 1 : 0);
-    expect(await workspace.destinations()).toEqual(numbersOf(13));
-    workspace.change({ sameText });
-    expect((await workspace.run('--again')).summary.balance.accepted).toBe(13);
-  },
-);
-
-test('a row whose number may have had the text, as it is in doubt, says so', async () => {
-  const workspace = await aJobFor(people(2), {}, { kind: 'reset-after', area: 'sms', nth: 1 });
-  expect((await workspace.run()).code).toBe(3);
-  workspace.setFaults();
-  workspace.change({ name: 'other' });
-  expect(reasonOf((await workspace.run()).summary)).toMatch(/^The number may have had exactly this text from run/);
-});
-
-test('blanks and line ends behind a text make no other text of it', async () => {
-  const workspace = await aJobFor(people(2));
-  const texts = ['Hi {{ name }}', 'Hi {{ name }} ', 'Hi {{ name }}\r\n', 'Hi P1 \n', 'Hi {{ name }}\\n'];
-  const codes: (number | null)[] = [];
-  for (const [at, text] of texts.entries()) {
-    workspace.change({ name: `job-${at}`, steps: [saying(text)] });
-    codes.push((await workspace.run()).code);
-  }
-  expect(codes).toEqual([0, 1, 1, 1, 0]);
 });
 
 test('the two forms of a number in Argentina are one person: within a step, across steps and jobs, and for people show', async () => {

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/fault.js';
 import { people } from './a-job.js';
 import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
-import { eventsOf, expectSaid, linesOf, type SaidEnd } from './log-lines.js';
+import { expectSaid, type SaidEnd } from './log-lines.js';
 
 function aNight(faults: readonly FaultInput[], changes: object = {}): Promise<Workspace> {
   return aJobFor(people(300), { ...changes }, ...faults);
@@ -55,37 +54,4 @@ describe.concurrent('stderr alone tells why a run ended, and stdout of one that 
     const of = lines.filter(({ event }) => ['throttled', 'outage', 'breaker-open', 'in-doubt'].includes(String(event)));
     for (const line of of) expect(line).toMatchObject({ job: 'sale', run: expect.any(String), step: 1, kind: 'sms' });
   });
-
-  test('--log-level and --log-format: less of it, or plain words', async () => {
-    const workspace = await aNight([{ kind: 'reset-after', nth: 3 }]);
-    const again = async (...flags: string[]) => {
-      workspace.setFaults({ kind: 'reset-after', nth: 3 });
-      return workspace.run('--again', ...flags);
-    };
-
-    const warnings = linesOf((await again('--log-level', 'warn')).stderr);
-    const silent = await again('--log-level=silent');
-    const pretty = await again('--log-format', 'pretty');
-    const failed = await workspace.volley('run', 'none.yaml', '--log-format=pretty', '--log-level', 'error');
-
-    expect(eventsOf(warnings)).toEqual(['in-doubt', 'end']);
-    expect([silent.code, silent.stderr]).toEqual([3, '']);
-    expect(pretty.stderr).toMatch(
-      /^run begins\n[\s\S]*^! step 1 \(sms\): 10 rows are in doubt[\s\S]*\n! run ends with exit code 3 /m,
-    );
-    expect(failed.stderr).toMatch(
-      /^✗ run ends with exit code 2 after [\d.]+ s\nCannot read the job none\.yaml.*\nCheck the path\.\n$/,
-    );
-  });
-});
-
-test('npm start prints the account and nothing beside it, in a pipe too', async () => {
-  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  const flags = scripts.start.split('jobs/spring-sale.yaml ')[1].split(' ');
-  const workspace = await aJobFor(`${people(3)}call me,x\n`, { failOn: 'in-doubt' });
-
-  const { code, stdout, stderr } = await workspace.run(...flags);
-
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/^Run \w+ of job sale is finished/);
 });

@@ -91,15 +91,6 @@ describe.concurrent('an export that did not come', () => {
     expect(await workspace.destinations()).toEqual([...numbersOf(3), ...numbersOf(2, 10)]);
   });
 
-  test('is no failure to the command that finishes the run which took it', async () => {
-    const workspace = await aNightlyJob({ required: true });
-    const { plan, directory } = await workspace.told('plan', 'job.yaml');
-    workspace.setFaults({ kind: 'status-401', area: 'sms', nth: 1 });
-    expect((await workspace.volley('apply', directory)).code).toBe(4);
-    workspace.setFaults();
-    expect((await workspace.run()).summary).toMatchObject({ exitCode: 0, plan, balance: { accepted: 3 } });
-  });
-
   test('is a failure where the newest file is too old, taken or not, and none where one is young enough', async () => {
     const workspace = await aNightlyJob({ newerThan: '26h' });
     age(workspace, 'inbox/monday.csv', 26);
@@ -115,15 +106,6 @@ describe.concurrent('an export that did not come', () => {
     age(workspace, 'inbox/tuesday.csv', 30);
     await expectMissing(workspace, 'input.newerThan');
   });
-});
-
-test('an inbox of many files that were sent costs one line', async () => {
-  const workspace = await aNightlyJob({});
-  for (let day = 0; day < 40; day++) workspace.write(`inbox/day-${day}.csv`, people(1, 100 + day));
-  expect((await workspace.run()).code).toBe(0);
-  const { stdout, stderr } = await workspace.run('--no-json');
-  expect(stdout).toMatch(/Nothing new .*\n {2}41 files are skipped, the last of them since .* was already sent by run/);
-  expect(stderr.match(/already sent/g)).toHaveLength(1);
 });
 
 test('an address that is taken, or not of this machine, is refused before anything is done, whatever is to listen there', async () => {
