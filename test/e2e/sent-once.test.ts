@@ -21,6 +21,11 @@ async function aRun(service: Service, steps = [anSmsStep()]) {
 }
 
 describe.concurrent('who has had a message is known by what is sent', () => {
+  test('a corrected name of the account, which no address of a message holds, sends nothing again', async () => {
+    const { runAs } = await aRun({ account: 'acme', subAccountId: HQ });
+    expect(await runAs({ account: 'acmee', subAccountId: HQ })).toEqual(numbersOf(PEOPLE));
+  });
+
   test.each<[string, Service, Service]>([
     ['subaccount is another sender', { subAccountId: HQ }, { subAccountId: OTHER_ACCOUNT.subAccountIds[0] }],
     ['address is another service', {}, { bases: { sms: 'http://localhost:PORT' } }],
