@@ -132,6 +132,22 @@ describe('what a run leaves behind', () => {
     expect(posted.runs).toMatchObject([first, second]);
     expect([posted.run, posted.steps]).toEqual([posted.runs[1].run, posted.runs[1].steps]);
   });
+
+  test('a command that finishes a run, and cannot plan what is new, tells of the run that it finished', async () => {
+    const workspace = await aWorkspace({ kind: 'status-401', nth: 2 });
+    workspace.write('people-1.csv', people(30));
+    workspace.change({ steps });
+    expect((await workspace.run()).code).toBe(4);
+    workspace.setFaults();
+    workspace.write('people-2.csv', 'name,mobile\n"P1,1\n');
+
+    const { code, summary, stderr } = await workspace.run();
+
+    const earlier = [{ state: 'finished', balance: { accepted: 30 } }];
+    expect([code, summary]).toMatchObject([2, { state: 'refused', earlier }]);
+    // By what it finished something was.
+    expect(stderr).toContain('Nothing more was sent');
+  });
 });
 
 /** A disk that fails as the memory is to have that a run has begun: its journal is there, and nothing was sent. */

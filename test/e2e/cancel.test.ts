@@ -172,6 +172,23 @@ test('a key that is refused ends the cancel at once; what was not taken back sta
   expect(readOutput(summary, 1, 'results').map(({ _destination }) => _destination)).toEqual(numbersOf(20, 11));
 });
 
+test('messages that no cancel can take back are counted: those in doubt, and those whose batch is not known', async () => {
+  const workspace = await aScheduledJob(people(30), { kind: 'reset-after', nth: 2 });
+  const { directory } = (await workspace.run()).summary;
+
+  expect(await workspace.told('cancel', directory)).toMatchObject({ exitCode: 3, cancelled: 20, kept: 0, inDoubt: 10 });
+  const early = await workspace.settle(directory, 'sent', 10);
+  expect([early.code, early.stderr]).toEqual([2, expect.stringContaining('may wait at the service until')]);
+  const rows = (await messages(workspace, false)).map((each) =>
+    [each.umid, 'acme_hq', 'sent', each.destination, each.clientMessageId].join(),
+  );
+  workspace.write('export.csv', ['umid,subaccountid,status_value,msisdn,clientmessageid', ...rows, ''].join('\n'));
+  expect((await workspace.volley('settle', directory, '--export', 'export.csv')).code).toBe(0);
+  const second = await workspace.volley('cancel', directory, '--no-json');
+  expect([second.code, second.stdout]).toEqual([1, expect.stringContaining('10 messages not taken back')]);
+  expect(await numbers(workspace, true)).toHaveLength(20);
+});
+
 test('a plan that was never applied is refused, exit 2, and stays one', async () => {
   const workspace = await aScheduledJob();
   const { plan, directory } = await workspace.told('plan', 'job.yaml');

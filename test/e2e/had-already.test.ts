@@ -123,6 +123,22 @@ test('frequency counts the rows of one plan, in their order and across steps; of
   expect([await countTo(1), await countTo(2), await countTo(3), await countTo(4)]).toEqual([2, 2, 1, 2]);
 });
 
+test('a plan is looked at again as it is sent: who had the text since is left out of it, and a retry leaves them out too', async () => {
+  const workspace = await aJobFor(people(25));
+  const directory = await workspace.plan();
+  workspace.write('people.csv', people(5, 8));
+  workspace.change({ name: 'urgent' }, 'urgent.yaml');
+  expect((await workspace.volley('run', 'urgent.yaml')).code).toBe(0);
+  workspace.write('people.csv', people(25));
+
+  const { code, summary } = await workspace.volley('apply', directory);
+
+  expect([code, summary.balance]).toMatchObject([1, { accepted: 20, unprocessed: 5 }]);
+  expect(codesOf(summary, 'unprocessed')).toEqual(Array(5).fill('had-it-already'));
+  expect((await workspace.resend(directory, 'unprocessed')).summary.balance).toMatchObject({ read: 5, skipped: 5 });
+  expect(await workspace.destinations()).toEqual(numbersOf(25));
+});
+
 test('people show says what a person was sent, by which run, with which text, and whether a list has it', async () => {
   const workspace = await aJobFor(people(12), {}, REFUSE_P3);
   workspace.write('stop.csv', `mobile\n${numberOf(5)}\n`);
@@ -159,6 +175,23 @@ test('two steps with one text write to a person once; twice in one step is what 
     const reason = isSent ? undefined : 'The number gets exactly this text from an earlier row of this plan';
     expect(reasonOf(summary, 2)).toBe(reason);
   }
+});
+
+test('a number that is kept twice gets each of its texts once, from whichever file: two nights may be sent at once', async () => {
+  const orders = (...rows: string[]) => `mobile,order\n${rows.map((row) => `${row}\n`).join('')}`;
+  const workspace = await aJobFor(orders(`${numberOf(1)},1`, `${numberOf(1)},2`, `${numberOf(1)},2`));
+  workspace.write('tuesday.csv', orders(`${numberOf(2)},3`, `${numberOf(1)},2`));
+  const template = { source: 'ACME', text: 'Order {{ order }} is ready' };
+  const changes = { steps: [anSmsStep({ input: { files: ['*.csv'] }, duplicates: 'keep', template })] };
+  workspace.change({ ...changes, sameText: 'skip' });
+
+  const { code, summary } = await workspace.run();
+
+  expect([code, codesOf(summary)]).toEqual([0, ['had-it-already', 'had-it-already']]);
+  expect(reasonOf(summary)).toBe('The number gets exactly this text from an earlier row of this plan');
+  expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(1), numberOf(2)]);
+  workspace.change({ ...changes, sameText: 'send' });
+  expect((await workspace.run('--again')).summary.balance.accepted).toBe(5);
 });
 
 test('the two forms of a number in Argentina are one person: within a step, across steps and jobs, and for people show', async () => {

@@ -85,6 +85,20 @@ test.each(Object.entries(CLAIMS))(
   },
 );
 
+test('rows of a plan that was never begun are free; those of a run that refused them once more are free under their new ids', async () => {
+  const { workspace, run } = await aRunWithRejections();
+  workspace.write('in/b.csv', pick(rejectionsOf(run), 'P3'));
+  await workspace.plan();
+  workspace.setFaults(REFUSE_P3);
+  const retried = await workspace.resend(run, 'rejected');
+  expect(retried.code).toBe(1);
+  workspace.setFaults();
+  rmSync(workspace.path('in/b.csv'));
+  workspace.write('in/c.csv', rejectionsOf(retried.summary.directory));
+  expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, accepted: 1 });
+  expect(await workspace.destinations()).toEqual(numbersOf(3));
+});
+
 describe.concurrent('two rows of a file that have one number get one message', () => {
   test('where the first was sent, and the second is fixed and re-imported', async () => {
     const { workspace, first, run } = await aRunWithRejections('Other,none\n');
