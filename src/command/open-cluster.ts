@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createLeader, type LeaderOptions } from '../cluster/leader.js';
 import { createSharedLane, ServerClock } from '../cluster/shared-lane.js';
 import { type LaneStore, type Store, StoreLost } from '../cluster/store.js';
+import { messageOf } from '../domain/errors.js';
 import { accountOf, type Job, type JobService } from '../job/job.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { RunDeps } from '../run/run-deps.js';
@@ -115,7 +116,7 @@ export async function showStandby(context: Context, { name, cluster }: Job, sign
       await store.standBy(nameOf(env.owner), name);
       said = '';
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       if (why !== said && !signal.aborted) {
         log.warn(`${why}; while it is so, this process cannot take over`, { event: 'database-lost' });
       }

@@ -4,7 +4,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Context } from '../command/context.js';
 import { describeDisk, findDiskError } from '../command/disk-error.js';
 import { showCommand } from '../command/screen.js';
-import { UserError } from '../domain/errors.js';
+import { messageOf, UserError } from '../domain/errors.js';
 import { isObject } from '../domain/is-object.js';
 import { refuseAddress } from '../domain/loopback.js';
 import {
@@ -130,7 +130,7 @@ export async function startConsole(
     }
     const { statusCode = 500 } = error as { readonly statusCode?: number };
     if (statusCode < 500) return sendPage(reply, refusedPage(statusCode, 'This cannot be taken', NOT_TAKEN));
-    context.log.error(`the console could not answer: ${error instanceof Error ? error.message : String(error)}`);
+    context.log.error(`the console could not answer: ${messageOf(error)}`);
     const disk = findDiskError(error);
     const why = disk === undefined ? 'What went wrong is in the log of the console' : describeDisk(disk).message;
     return sendPage(reply, refusedPage(500, 'This did not work', `${why}. Nothing was sent by this page.`));

@@ -142,6 +142,10 @@ export class InternalError extends Error {
   }
 }
 
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** A word of a command as a shell takes it: in quotes where it has a blank or a sign of the shell. */
 export function quoteWord(word: string): string {
   return /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,4 +1,4 @@
-import { UserError } from './errors.js';
+import { messageOf, UserError } from './errors.js';
 
 /** Whether a host is this machine itself. A URL has it in one form, however it was written: `http://2130706433/` is 127.0.0.1. */
 export function isLoopback(host: string): boolean {
@@ -18,6 +18,6 @@ export function refuseAddress(
   doing: string,
   hint = 'Choose another --port, or 0 for any free one; --host must be an address of this machine.',
 ): UserError {
-  const said = error instanceof Error ? error.message : String(error);
+  const said = messageOf(error);
   return new UserError('bad-flag', `Cannot ${doing}: ${said}, expected a free address of this machine`, { hint });
 }

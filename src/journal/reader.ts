@@ -125,49 +125,41 @@ const NEWLINE = 10;
 const LINE_BYTES = 1 << 16;
 
 /** Reads journal entries again by the places of their lines; lines near each other share one read. The caller closes it. */
-export class JournalWindow {
-  readonly #files: Files;
-  readonly #path: string;
-  readonly #windowBytes: number | undefined;
-  #opened: { readonly file: ReadFile; readonly window: ReadWindow } | undefined;
-
-  constructor(files: Files, path: string, windowBytes?: number) {
-    this.#files = files;
-    this.#path = path;
-    this.#windowBytes = windowBytes;
-  }
-
+export function createJournalWindow(files: Files, path: string, windowBytes?: number) {
+  let opened: { readonly file: ReadFile; readonly window: ReadWindow } | undefined;
   /** Damage since the journal was read is InternalError 'journal-damaged'. */
-  async readEntry(offset: number): Promise<JournalEntry> {
-    if (this.#opened === undefined) {
-      const file = await this.#files.openRead(this.#path);
-      this.#opened = { file, window: new ReadWindow(file, this.#windowBytes) };
+  const readEntry = async (offset: number): Promise<JournalEntry> => {
+    if (opened === undefined) {
+      const file = await files.openRead(path);
+      opened = { file, window: new ReadWindow(file, windowBytes) };
     }
-    const { window } = this.#opened;
     for (let size = LINE_BYTES; ; size *= 2) {
-      const bytes = await window.read(offset, size);
+      const bytes = await opened.window.read(offset, size);
       const end = bytes.indexOf(NEWLINE);
       if (end === -1 && bytes.length === size) continue;
       const line = decodeLine(bytes.subarray(0, Math.max(0, end)));
       if (line !== undefined) return line.entry;
       throw new InternalError('journal-damaged', `Cannot read the journal at byte ${offset}`);
     }
-  }
-
-  /** Reads the outcomes of a request, or a part of one, that has an outcome for each of its rows. */
-  async readOutcomes(offset: number): Promise<RowOutcomes> {
-    const entry = await this.readEntry(offset);
-    if (entry.type === 'outcome' && entry.result.kind === 'settled') return entry.result.outcomes;
-    throw new InternalError(
-      'journal-damaged',
-      `Cannot read the journal at byte ${offset}: it holds another entry than before`,
-    );
-  }
-
-  async close(): Promise<void> {
-    await this.#opened?.file.close();
-  }
+  };
+  return {
+    readEntry,
+    /** Reads the outcomes of a request, or a part of one, that has an outcome for each of its rows. */
+    async readOutcomes(offset: number): Promise<RowOutcomes> {
+      const entry = await readEntry(offset);
+      if (entry.type === 'outcome' && entry.result.kind === 'settled') return entry.result.outcomes;
+      throw new InternalError(
+        'journal-damaged',
+        `Cannot read the journal at byte ${offset}: it holds another entry than before`,
+      );
+    },
+    async close(): Promise<void> {
+      await opened?.file.close();
+    },
+  };
 }
+
+export type JournalWindow = ReturnType<typeof createJournalWindow>;
 
 /** Room for the lines behind a snapshot, and for those of processes that died before they wrote one. */
 const SEARCHED_BYTES = 4 * SNAPSHOT_EVERY_BYTES;

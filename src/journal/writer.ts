@@ -1,4 +1,4 @@
-import { InternalError } from '../domain/errors.js';
+import { InternalError, messageOf } from '../domain/errors.js';
 import type { AppendFile, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import type { Lock } from '../storage/lock.js';
@@ -61,8 +61,7 @@ export function createJournalWriter(file: AppendFile, { epoch, state, note, ...s
 export type JournalWriter = ReturnType<typeof createJournalWriter>;
 
 function describeFailure(cause: unknown): InternalError {
-  const said = cause instanceof Error ? cause.message : String(cause);
-  return new InternalError('write-failed', `Cannot write the journal: ${said}`, cause);
+  return new InternalError('write-failed', `Cannot write the journal: ${messageOf(cause)}`, cause);
 }
 
 /** Ends a torn line. A newline alone would make a line whole that lacks nothing else. */
@@ -80,13 +79,9 @@ export function journalKeyOf(plan: string): string {
 export async function continueJournal(
   files: Files,
   path: string,
-  {
-    end,
-    plan,
-    lock,
-    state,
-  }: { end: JournalEnd; plan: string; lock: Pick<Lock, 'epoch' | 'known' | 'note'>; state?: RunState | undefined },
+  run: { end: JournalEnd; plan: string; lock: Pick<Lock, 'epoch' | 'known' | 'note'>; state?: RunState | undefined },
 ): Promise<JournalWriter> {
+  const { end, plan, lock, state } = run;
   const key = journalKeyOf(plan);
   const known = lock.known(key) ?? 0;
   if (end.goodBytes < known) {

@@ -8,37 +8,29 @@ export function sameVerdictForAll(count: number, verdict: Verdict): RowOutcomes 
 }
 
 /** Gathers the verdicts of a request's rows; a row that gets none is in doubt with `missing` as its reason. */
-export class OutcomeBuilder {
-  readonly #verdicts: Verdict[] = [];
-  readonly #indexes = new Map<string, number>();
-  readonly #rows: ([number, ...string[]] | undefined)[];
-
-  constructor(count: number) {
-    this.#rows = new Array(count).fill(undefined);
-  }
-
-  /** A row that is answered twice, and differently, is in doubt: either answer may be right. */
-  give(row: number, verdict: Verdict, ids: readonly string[]): void {
-    const given = this.#rows[row];
-    const index = this.#indexOf(verdict);
-    if (given !== undefined && given[0] !== index) {
-      this.#rows[row] = [
-        this.#indexOf(inDoubt('contradiction', 'the answer names the row twice, with different results')),
-      ];
-      return;
-    }
-    this.#rows[row] ??= [index, ...ids];
-  }
-
-  build(missing: string, shared: readonly string[]): RowOutcomes {
-    const rows = this.#rows.map((row) => row ?? ([this.#indexOf(inDoubt('not-accounted-for', missing))] as [number]));
-    return { verdicts: this.#verdicts, rows, shared };
-  }
-
-  #indexOf(verdict: Verdict): number {
+export function gatherOutcomes(count: number) {
+  const verdicts: Verdict[] = [];
+  const indexes = new Map<string, number>();
+  const given: ([number, ...string[]] | undefined)[] = new Array(count).fill(undefined);
+  const indexOf = (verdict: Verdict) => {
     const { status, code, reason } = verdict;
-    return remember(this.#indexes, `${status}\n${code}\n${reason}`, () => this.#verdicts.push(verdict) - 1);
-  }
+    return remember(indexes, `${status}\n${code}\n${reason}`, () => verdicts.push(verdict) - 1);
+  };
+  return {
+    /** A row that is answered twice, and differently, is in doubt: either answer may be right. */
+    give(row: number, verdict: Verdict, ids: readonly string[]): void {
+      const before = given[row];
+      const index = indexOf(verdict);
+      if (before === undefined) given[row] = [index, ...ids];
+      else if (before[0] !== index) {
+        given[row] = [indexOf(inDoubt('contradiction', 'the answer names the row twice, with different results'))];
+      }
+    },
+    build(missing: string, shared: readonly string[]): RowOutcomes {
+      const rows = given.map((row) => row ?? ([indexOf(inDoubt('not-accounted-for', missing))] as [number]));
+      return { verdicts, rows, shared };
+    },
+  };
 }
 
 export function refuseAction(code: ActionCode, reason: string): Verdict {

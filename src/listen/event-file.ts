@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { closing } from '../domain/closing.js';
 import { countOf } from '../domain/count-of.js';
-import { InternalError, UserError } from '../domain/errors.js';
+import { InternalError, messageOf, UserError } from '../domain/errors.js';
 import { isObject, parseJson } from '../domain/is-object.js';
 import { parseServiceTime } from '../domain/stated-time.js';
 import type { Log } from '../ports/log.js';
-import { AppendedFile, KeySet } from '../storage/appended-file.js';
+import { KeySet, openAppendedFile } from '../storage/appended-file.js';
 import type { FileFacts, Files } from '../storage/files.js';
 import { splitLines } from '../storage/split-lines.js';
 
@@ -173,7 +173,7 @@ export async function openEventFile(
     if (events > 0) log.info(`resumes a file of ${countOf(events, 'event')}`, { events });
     return { file: opened, known };
   };
-  const file = await AppendedFile.open(path, { files, openFile, assertHeld, describeFailure, onFailure });
+  const file = await openAppendedFile(path, { files, openFile, assertHeld, describeFailure, onFailure });
   return {
     /**
      * However often an event comes, it is written once. Resolves when it is durable, now or since earlier; rejects when
@@ -190,8 +190,7 @@ export async function openEventFile(
 
 function describeFailure(cause: unknown): Error {
   if (cause instanceof UserError) return cause;
-  const said = cause instanceof Error ? cause.message : String(cause);
-  const message = `Cannot write events: ${said}. What was not written was not acknowledged`;
+  const message = `Cannot write events: ${messageOf(cause)}. What was not written was not acknowledged`;
   return new InternalError('write-failed', message, cause);
 }
 

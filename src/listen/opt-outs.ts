@@ -1,14 +1,14 @@
 import { dirname, resolve } from 'node:path';
 import { closing } from '../domain/closing.js';
 import { countOf } from '../domain/count-of.js';
-import { InternalError, UserError } from '../domain/errors.js';
+import { InternalError, messageOf, UserError } from '../domain/errors.js';
 import { decodeOptOut, encodeOptOut, OPT_OUT_HEADER, type OptOut } from '../domain/opt-out-line.js';
 import { maskAddress } from '../normalize/mask.js';
 import { normalizeNumber } from '../normalize/number/number.js';
 import { personOf } from '../normalize/number/number-set.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
-import { AppendedFile, KeySet } from '../storage/appended-file.js';
+import { KeySet, openAppendedFile } from '../storage/appended-file.js';
 import type { Files } from '../storage/files.js';
 import { splitLines } from '../storage/split-lines.js';
 import type { ListenerOptions } from './listener.js';
@@ -106,11 +106,10 @@ export async function openOptOutFile(path: string, { files, onFailure, onReplace
     return { file, known, before: isTorn ? '\n' : '' };
   };
   const describeFailure = (cause: unknown) => {
-    const said = cause instanceof Error ? cause.message : String(cause);
-    return new InternalError('write-failed', `Cannot write opt-outs to ${path}: ${said}`, cause);
+    return new InternalError('write-failed', `Cannot write opt-outs to ${path}: ${messageOf(cause)}`, cause);
   };
   const options = { files, openFile, describeFailure, ...(onFailure === undefined ? {} : { onFailure }) };
-  const file = await AppendedFile.open(path, options);
+  const file = await openAppendedFile(path, options);
   return {
     /**
      * Resolves once the line is durable, now or since earlier; rejects when it cannot be written. A message by which a person opts in

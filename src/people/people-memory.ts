@@ -50,13 +50,9 @@ export function peopleDirectoryOf({ memory }: Pick<Job, 'memory'>, jobDirectory:
 export async function notePeople(
   files: Files,
   { directory, plan }: PlanAt,
-  {
-    nowMs,
-    rows,
-    findHad,
-    people,
-  }: { nowMs: number; rows?: RowStatusView; findHad?: FindHad | undefined; people?: string },
+  known: { nowMs: number; rows?: RowStatusView; findHad?: FindHad | undefined; people?: string },
 ): Promise<boolean> {
+  const { nowMs, rows, findHad, people } = known;
   const steps = plan.steps.filter((step) => listTextsOf(plan.job, step.number) !== undefined);
   if (plan.testOf !== undefined || steps.length === 0) return false;
   const ends = rows ?? (await readRunRows(files, { directory, plan })).rows;

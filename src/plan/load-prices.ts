@@ -18,13 +18,11 @@ export interface LoadedPrices {
 /** Reads the price list of a job to its end; gathers all its faults, and gives undefined where there are any, or no list. */
 export async function loadPrices(
   { prices: settings, directory }: Pick<Job, 'prices' | 'directory'>,
-  {
-    deps: { reader },
-    problems,
-  }: { deps: { reader: Pick<InputReader, 'listInputs' | 'readRecords'> }; problems: ProblemList },
+  context: { deps: { reader: Pick<InputReader, 'listInputs' | 'readRecords'> }; problems: ProblemList },
 ): Promise<LoadedPrices | undefined> {
+  const { reader } = context.deps;
   if (settings === undefined) return undefined;
-  return await problems.gather('prices.file', async () => {
+  return await context.problems.gather('prices.file', async () => {
     const [file, other] = await reader.listInputs(settings.input.files, directory);
     if (file === undefined || other !== undefined) {
       throw new UserError('bad-input', 'the pattern matches several files, expected one price list');

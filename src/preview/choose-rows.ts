@@ -119,44 +119,33 @@ export type Message = Readonly<Record<string, unknown>>;
  * Joins the two files of a step, as they come: each planned row with its part of a request, by their order.
  * Holds what came of one of them and waits for the other.
  */
-export class PreviewedRows {
-  readonly #kind: string;
-  readonly #onRow: (row: PreviewedRow) => void;
-  readonly #rows: RowLine[] = [];
-  readonly #messages: Message[] = [];
-
-  constructor(kind: string, onRow: (row: PreviewedRow) => void) {
-    this.#kind = kind;
-    this.#onRow = onRow;
-  }
-
-  get needsRequest(): boolean {
-    return this.#rows.length > 0;
-  }
-
-  addRow(row: RowLine): void {
-    if (row.state !== 'planned') this.#onRow({ row, message: undefined });
-    else {
-      this.#rows.push(row);
-      this.#join();
-    }
-  }
-
-  /** Adds a request as it is posted. */
-  addRequest(bytes: Buffer): void {
-    const body = JSON.parse(bytes.toString('utf8'));
-    // A batch shares what its messages do not say themselves.
-    if (this.#kind === 'sms') {
-      for (const message of body.messages) {
-        this.#messages.push({ ...message, text: message.text ?? body.template.text });
+export function joinPreviewedRows(kind: string, onRow: (row: PreviewedRow) => void) {
+  const rows: RowLine[] = [];
+  const messages: Message[] = [];
+  const join = () => {
+    const count = Math.min(rows.length, messages.length);
+    const joined = messages.splice(0, count);
+    for (const [index, row] of rows.splice(0, count).entries()) onRow({ row, message: joined[index] });
+  };
+  return {
+    get needsRequest(): boolean {
+      return rows.length > 0;
+    },
+    addRow(row: RowLine): void {
+      if (row.state !== 'planned') onRow({ row, message: undefined });
+      else {
+        rows.push(row);
+        join();
       }
-    } else this.#messages.push(body);
-    this.#join();
-  }
-
-  #join(): void {
-    const count = Math.min(this.#rows.length, this.#messages.length);
-    const messages = this.#messages.splice(0, count);
-    for (const [index, row] of this.#rows.splice(0, count).entries()) this.#onRow({ row, message: messages[index] });
-  }
+    },
+    /** Adds a request as it is posted. */
+    addRequest(bytes: Buffer): void {
+      const body = JSON.parse(bytes.toString('utf8'));
+      // A batch shares what its messages do not say themselves.
+      if (kind === 'sms') {
+        for (const message of body.messages) messages.push({ ...message, text: message.text ?? body.template.text });
+      } else messages.push(body);
+      join();
+    },
+  };
 }

@@ -10,7 +10,7 @@ import { planStep } from '../plan/plan-step.js';
 import { ProblemList } from '../plan/problems.js';
 import { readsStandardInput, selectInputs } from '../plan/select-inputs.js';
 import type { Files, WholeFile } from '../storage/files.js';
-import { type ChosenRows, createRowChooser, type PreviewedRow, PreviewedRows } from './choose-rows.js';
+import { type ChosenRows, createRowChooser, joinPreviewedRows, type PreviewedRow } from './choose-rows.js';
 
 /** Stands in the ids of messages, which are not shown. */
 const PLAN_ID = 'preview00000';
@@ -37,7 +37,7 @@ export async function previewJob(
     if (step.inputs.length === 0 || (only !== undefined && step.step.kind !== only)) continue;
     const chooser = createRowChooser(choice, count);
     const enough = new AbortController();
-    const joined = new PreviewedRows(step.step.kind, (row) => {
+    const joined = joinPreviewedRows(step.step.kind, (row) => {
       chooser.see(row);
       if (chooser.isDone) enough.abort();
     });
@@ -113,7 +113,7 @@ export async function previewRun(
   for (const step of plan.steps) {
     if (step.counts.read === 0 || (only !== undefined && step.kind !== only)) continue;
     const chooser = createRowChooser(choice, count);
-    const rows = new PreviewedRows(step.kind, (row) => chooser.see(row));
+    const rows = joinPreviewedRows(step.kind, (row) => chooser.see(row));
     const requests = readRequests(files, directory, step);
     try {
       for await (const row of readRows(files, directory, step)) {

@@ -9,28 +9,22 @@ export interface StepCostSummary {
 }
 
 /** Adds up what the accepted rows of a step cost, each by its group in the plan. */
-export class AcceptedCost {
-  readonly #planned: StepCost;
-  readonly #rows: number[];
-
-  constructor(planned: StepCost) {
-    this.#planned = planned;
-    this.#rows = planned.groups.map(() => 0);
-  }
-
-  add(group = 0): void {
-    this.#rows[group] = (this.#rows[group] ?? 0) + 1;
-  }
-
-  figures(): StepCostSummary {
-    let [nanos, withoutPrice] = [0n, 0];
-    for (const [at, { rowCost }] of this.#planned.groups.entries()) {
-      const rows = this.#rows[at] ?? 0;
-      if (rowCost === null) withoutPrice += rows;
-      else nanos += readNanos(rowCost) * BigInt(rows);
-    }
-    return { planned: this.#planned.total, accepted: formatDecimal(nanos), withoutPrice };
-  }
+export function createAcceptedCost({ groups, total }: StepCost) {
+  const counts = groups.map(() => 0);
+  return {
+    add(group = 0): void {
+      counts[group] = (counts[group] ?? 0) + 1;
+    },
+    figures(): StepCostSummary {
+      let [nanos, withoutPrice] = [0n, 0];
+      for (const [at, { rowCost }] of groups.entries()) {
+        const rows = counts[at] ?? 0;
+        if (rowCost === null) withoutPrice += rows;
+        else nanos += readNanos(rowCost) * BigInt(rows);
+      }
+      return { planned: total, accepted: formatDecimal(nanos), withoutPrice };
+    },
+  };
 }
 
 /** What receipts say that messages cost, against what the plan said of the same messages. */
@@ -52,42 +46,30 @@ interface Receipted {
 }
 
 /** Adds up the newest receipts of a step's messages. */
-export class BilledTally {
-  readonly #forecast: AcceptedCost | undefined;
-  readonly #amounts = new Map<string, bigint>();
-  #messages = 0;
-  #priced = 0;
-  #parts = 0;
-  #plannedParts = 0;
-
-  constructor(planned: StepCost | undefined) {
-    this.#forecast = planned && new AcceptedCost(planned);
-  }
-
-  add({ price, parts }: Receipted, planned: { parts: number; costGroup: number | undefined }): void {
-    this.#messages += 1;
-    this.#forecast?.add(planned.costGroup);
-    if (parts !== undefined) {
-      this.#parts += parts;
-      this.#plannedParts += planned.parts;
-    }
-    if (price === undefined) return;
-    this.#priced += 1;
-    this.#amounts.set(price.currency, (this.#amounts.get(price.currency) ?? 0n) + price.total);
-  }
-
-  /** What the receipts say; undefined where they name neither price nor parts. */
-  figures(): Billed | undefined {
-    if (this.#priced === 0 && this.#parts === 0) return undefined;
-    return {
-      messages: this.#messages,
-      priced: this.#priced,
-      amounts: formatAmounts(this.#amounts),
-      forecast: this.#forecast?.figures().accepted ?? null,
-      parts: this.#parts,
-      plannedParts: this.#plannedParts,
-    };
-  }
+export function createBilledTally(planned: StepCost | undefined) {
+  const forecast = planned && createAcceptedCost(planned);
+  const amounts = new Map<string, bigint>();
+  let [messages, priced, parts, plannedParts] = [0, 0, 0, 0];
+  return {
+    add(receipt: Receipted, planned: { parts: number; costGroup: number | undefined }): void {
+      messages += 1;
+      forecast?.add(planned.costGroup);
+      if (receipt.parts !== undefined) {
+        parts += receipt.parts;
+        plannedParts += planned.parts;
+      }
+      if (receipt.price === undefined) return;
+      const { currency, total } = receipt.price;
+      priced += 1;
+      amounts.set(currency, (amounts.get(currency) ?? 0n) + total);
+    },
+    /** What the receipts say; undefined where they name neither price nor parts. */
+    figures(): Billed | undefined {
+      if (priced === 0 && parts === 0) return undefined;
+      const accepted = forecast?.figures().accepted ?? null;
+      return { messages, priced, amounts: formatAmounts(amounts), forecast: accepted, parts, plannedParts };
+    },
+  };
 }
 
 /** Adds up the figures of all steps; undefined where there is none. Without the forecast of each step there is none of all. */

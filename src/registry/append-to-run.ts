@@ -31,12 +31,10 @@ const ENTRIES_AT_ONCE = 500;
  */
 export function appendToRun(
   run: ReadRun,
-  {
-    entries,
-    ...end
-  }: { entries: Iterable<JournalEntry> | AsyncIterable<JournalEntry>; lock: Lock; close?: CloseEntry },
+  append: { entries: Iterable<JournalEntry> | AsyncIterable<JournalEntry>; lock: Lock; close?: CloseEntry },
   deps: Ports,
 ): Promise<void> {
+  const { entries, ...end } = append;
   return extendRun(run, { ...end, deps }, (append) => appendInBlocks(entries, append));
 }
 

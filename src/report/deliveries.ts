@@ -6,7 +6,7 @@ import { joinColumns, spreadCells } from '../plan/bind-columns.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { readPlannedRows } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
-import { type Billed, BilledTally } from '../prices/billed-tally.js';
+import { type Billed, createBilledTally } from '../prices/billed-tally.js';
 import { formatDecimal } from '../prices/decimal.js';
 import type { Files } from '../storage/files.js';
 import type { Receipt, Receipts } from './delivery-receipts.js';
@@ -42,7 +42,7 @@ export async function writeDeliveries(
   const billed = new Map<number, Billed>();
   text.append(lines.header);
   for (const [at, step] of steps.entries()) {
-    const tally = new BilledTally(step.cost);
+    const tally = createBilledTally(step.cost);
     for await (const batch of readReceived(files, directory, { step, receipts })) {
       for (const { row, receipt } of batch) {
         if (receipt === undefined) continue;

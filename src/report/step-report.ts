@@ -3,7 +3,7 @@ import { TextBuffer } from '../domain/bytes/text-buffer.js';
 import { closing } from '../domain/closing.js';
 import type { RowOutcomes, RowVerdict } from '../domain/row.js';
 import { type RowStep, rowStepOf } from '../job/job.js';
-import { JournalWindow } from '../journal/reader.js';
+import { createJournalWindow, type JournalWindow } from '../journal/reader.js';
 import type { OutcomePlace, RowStatusView } from '../journal/row-status-view.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RowOutcome } from '../kinds/step-kind.js';
@@ -14,7 +14,7 @@ import { assertPlanWhole, type PlannedRowLine, readRowBatches } from '../plan/fo
 import type { RowLine } from '../plan/format/row-line.js';
 import { describeExample, describeExpected, ReasonTally } from '../plan/reasons.js';
 import { createNaming } from '../plan/reimport/named-rows.js';
-import { AcceptedCost } from '../prices/billed-tally.js';
+import { createAcceptedCost } from '../prices/billed-tally.js';
 import type { Files, WholeFile } from '../storage/files.js';
 import { createLineFormat, createOutputFile, type LineFormat } from './output-format.js';
 import {
@@ -41,7 +41,7 @@ const WORDS_COLUMN = '_description';
 export async function writeStepReport(files: Files, source: ReportedStep) {
   const { plan, planned, directory } = source;
   const outputs = await StepOutputs.create(files, source, kindOf(rowStepOf(plan.job, planned.number)).resultColumns);
-  const cost = planned.cost && new AcceptedCost(planned.cost);
+  const cost = planned.cost && createAcceptedCost(planned.cost);
   try {
     for await (const batch of readReported(files, source)) {
       for (const { row, standing } of batch) {
@@ -62,7 +62,7 @@ export async function writeStepReport(files: Files, source: ReportedStep) {
 /** The rows of a step in their order, in batches, each with the output that it stands in. */
 export async function* readReported(files: Files, source: ReportedStep): AsyncGenerator<ReportedRow[]> {
   const { plan, planned, directory } = source;
-  await using journal = closing(new JournalWindow(files, join(directory, JOURNAL_FILE)));
+  await using journal = closing(createJournalWindow(files, join(directory, JOURNAL_FILE)));
   const describe = createDescription(source, rowStepOf(plan.job, planned.number));
   let request = 0;
   let outcomes: readonly PlacedOutcomes[] = [];

@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
+import { messageOf } from '../domain/errors.js';
 import { remember } from '../domain/is-object.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { matchSteps } from '../job/planned-job.js';
@@ -119,19 +120,17 @@ function listTaken({ plan }: PastRun, job: Job): Taken[] {
 /** False where there is nothing to move. */
 async function moveTaken(
   { path, sha256, moveTo }: Taken,
-  {
-    files,
-    ...of
-  }: { files: Files; digestOf: (path: string) => Promise<string>; makeOnce: (path: string) => Promise<void> },
+  deps: { files: Files; digestOf: (path: string) => Promise<string>; makeOnce: (path: string) => Promise<void> },
 ): Promise<boolean> {
+  const { files, digestOf, makeOnce } = deps;
   const before = await files.stat(path);
   if (before?.isFile !== true || dirname(path) === moveTo) return false;
   // Standard input, and what a run wrote, stay with their run.
   if ((await files.stat(join(dirname(path), PLAN_FILE))) !== undefined) return false;
-  if ((await of.digestOf(path)) !== sha256) return false;
+  if ((await digestOf(path)) !== sha256) return false;
   const now = await files.stat(path);
   if (now?.bytes !== before.bytes || now.modifiedMs !== before.modifiedMs || now.inode !== before.inode) return false;
-  await of.makeOnce(moveTo);
+  await makeOnce(moveTo);
   const target = await reserveName(files, moveTo, basename(path));
   try {
     await files.rename(path, target);
@@ -156,5 +155,5 @@ async function reserveName(files: Files, directory: string, name: string): Promi
 
 function describe(error: unknown): string {
   if (error instanceof Error && 'code' in error) return String(error.code);
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

@@ -101,13 +101,10 @@ export function isRetriedUnder(job: Job, plan: Plan): boolean {
  * retry plan were never read from the files, and suppression lists are looked at again as it is sent.
  */
 export async function assertInputsUnchanged(
-  {
-    plan,
-    directory,
-    pass,
-  }: { plan: Plan; directory: string; pass?: { readonly stage: number | 'sample' } | undefined },
+  run: { plan: Plan; directory: string; pass?: { readonly stage: number | 'sample' } | undefined },
   deps: { files: Files; digestInput: (path: string) => Promise<{ sha256: string }> },
 ): Promise<void> {
+  const { plan, directory, pass } = run;
   const problems: Problem[] = [];
   const inputs = plan.retryOf === undefined ? plan.steps.flatMap((step) => step.inputs) : [];
   const seen = new Set<string>();

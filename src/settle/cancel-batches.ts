@@ -4,7 +4,7 @@ import { countOf, sumOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import type { RowVerdict } from '../domain/row.js';
 import type { SettleEntry } from '../journal/entry-format.js';
-import { JournalWindow } from '../journal/reader.js';
+import { createJournalWindow, type JournalWindow } from '../journal/reader.js';
 import type { OutcomePlace } from '../journal/row-status-view.js';
 import { JOURNAL_FILE } from '../plan/format/plan-file.js';
 import { extendRun } from '../registry/append-to-run.js';
@@ -46,7 +46,7 @@ export async function cancelBatches(
   deps: Ports,
   counts = noneCancelled(),
 ): Promise<CancelCounts> {
-  await using journal = closing(new JournalWindow(deps.files, join(run.directory, JOURNAL_FILE)));
+  await using journal = closing(createJournalWindow(deps.files, join(run.directory, JOURNAL_FILE)));
   const batches = await listAccepted(run, journal);
   await extendRun(run, { lock: run.lock, deps }, async (append) => {
     for (const [batchId, parts] of batches) {

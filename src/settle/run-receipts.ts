@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { messageOf } from '../domain/errors.js';
 import { remember } from '../domain/is-object.js';
 import { planOfMessage } from '../kinds/ids.js';
 import { type EventFile, openEventFile } from '../listen/event-file.js';
@@ -68,8 +69,7 @@ export class RunReceipts {
       if (open !== undefined && outcome === 'written') this.#onWritten(open.run);
       return outcome;
     } catch (error) {
-      const said = error instanceof Error ? error.message : String(error);
-      this.#deps.log.warn(`receipts of run ${plan} go to the other events: ${said}`, { run: plan });
+      this.#deps.log.warn(`receipts of run ${plan} go to the other events: ${messageOf(error)}`, { run: plan });
       this.#miss(plan);
       await open?.file.close().catch(() => {});
       return undefined;
@@ -217,8 +217,7 @@ export class ReceiptJoining {
       for (const each of this.#runs.values()) {
         if (!each.isDue || this.#stop.signal.aborted) continue;
         await this.#pass(each).catch((error) => {
-          const said = error instanceof Error ? error.message : String(error);
-          this.#deps.log.error(`cannot join receipts now, will try again later: ${said}`);
+          this.#deps.log.error(`cannot join receipts now, will try again later: ${messageOf(error)}`);
         });
       }
       await this.#deps.onPause();

@@ -32,72 +32,55 @@ interface AppendOptions extends Pick<GroupWriter<AppendedLine>, 'describeFailure
  * in its place, or somebody removes it: what is appended then to the one that is open would be in no file. So the path is looked at
  * behind each sync, and where it names another file, or one that was cut, that is opened, and appended to as well.
  */
-export class AppendedFile {
-  readonly #path: string;
-  readonly #options: AppendOptions;
-  readonly #commit: GroupCommit<AppendedLine>;
+export async function openAppendedFile(path: string, options: AppendOptions) {
+  const { files, openFile, assertHeld } = options;
+  let opened = await openFile();
   /** Lines that are not durable yet, by their ids. */
-  readonly #underWay = new Map<string, Promise<void>>();
-  #opened: OpenedFile;
-
-  static async open(path: string, options: AppendOptions): Promise<AppendedFile> {
-    return new AppendedFile(path, options, await options.openFile());
-  }
-
-  private constructor(path: string, options: AppendOptions, opened: OpenedFile) {
-    this.#path = path;
-    this.#options = options;
-    this.#opened = opened;
-    this.#commit = new GroupCommit({ ...options, write: (lines) => this.#write(lines) });
-  }
-
-  /** Resolves once the line is durable, now or since earlier, in the file that the path then names; rejects when it cannot be written. */
-  async add(line: AppendedLine): Promise<'written' | 'duplicate'> {
-    const { id } = line;
-    const writing = id === undefined ? undefined : this.#underWay.get(id);
-    if (writing !== undefined || this.#isKnown(line)) {
-      await writing;
-      return 'duplicate';
-    }
-    const appending = this.#commit.add(line);
-    if (id !== undefined) this.#underWay.set(id, appending);
-    try {
-      await appending;
-      if (id !== undefined) this.#opened.known.add(id);
-    } finally {
-      if (id !== undefined) this.#underWay.delete(id);
-    }
-    return 'written';
-  }
-
-  #isKnown({ id }: AppendedLine): boolean {
-    return id !== undefined && this.#opened.known.has(id);
-  }
-
-  async #write(lines: readonly AppendedLine[]): Promise<void> {
-    const { files, openFile, assertHeld } = this.#options;
+  const underWay = new Map<string, Promise<void>>();
+  const isKnown = ({ id }: AppendedLine) => id !== undefined && opened.known.has(id);
+  const write = async (lines: readonly AppendedLine[]) => {
     await assertHeld?.();
     for (let left = TRIES; ; left -= 1) {
-      const { file, known, before = '' } = this.#opened;
+      const { file, known, before = '' } = opened;
       // Each file lacks others.
-      const lacking = lines.flatMap((line) => (this.#isKnown(line) ? [] : [line.bytes]));
+      const lacking = lines.flatMap((line) => (isKnown(line) ? [] : [line.bytes]));
       await file.append(Buffer.concat([Buffer.from(before), ...lacking]));
       await file.sync();
-      this.#opened = { file, known };
-      if (isAt(await files.stat(this.#path), file)) return;
+      opened = { file, known };
+      if (isAt(await files.stat(path), file)) return;
       if (left <= 1) throw new Error('another file is put in its place again and again');
-      this.#opened = await openFile();
+      opened = await openFile();
       await file.close();
     }
-  }
-
-  /** Waits for pending lines; what comes later is refused by `closed`. Resolves with what ended the writing before, if anything did. */
-  async close(closed: Error): Promise<Error | undefined> {
-    await this.#commit.end(closed);
-    await this.#opened.file.close();
-    const { failure } = this.#commit;
-    return failure === closed ? undefined : failure;
-  }
+  };
+  const commit = new GroupCommit<AppendedLine>({ ...options, write });
+  return {
+    /** Resolves once the line is durable, now or since earlier, in the file that the path then names; rejects when it cannot be written. */
+    async add(line: AppendedLine): Promise<'written' | 'duplicate'> {
+      const { id } = line;
+      const writing = id === undefined ? undefined : underWay.get(id);
+      if (writing !== undefined || isKnown(line)) {
+        await writing;
+        return 'duplicate';
+      }
+      const appending = commit.add(line);
+      if (id !== undefined) underWay.set(id, appending);
+      try {
+        await appending;
+        if (id !== undefined) opened.known.add(id);
+      } finally {
+        if (id !== undefined) underWay.delete(id);
+      }
+      return 'written';
+    },
+    /** Waits for pending lines; what comes later is refused by `closed`. Resolves with what ended the writing before, if anything did. */
+    async close(closed: Error): Promise<Error | undefined> {
+      await commit.end(closed);
+      await opened.file.close();
+      const { failure } = commit;
+      return failure === closed ? undefined : failure;
+    },
+  };
 }
 
 /** Whether a path still names the file that is open; other processes may have appended to it as well. */

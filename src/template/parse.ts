@@ -15,7 +15,7 @@ import {
   Value,
 } from 'liquidjs';
 import { countOf } from '../domain/count-of.js';
-import { type Problem, UserError } from '../domain/errors.js';
+import { messageOf, type Problem, UserError } from '../domain/errors.js';
 import { suggestNearest } from '../domain/text.js';
 import type { Columns } from '../normalize/columns.js';
 import { type BoundTemplate, bindColumns, compilePieces, renderConstant, type VariableUse } from './bind-template.js';
@@ -72,8 +72,7 @@ function parseNodes(engine: Liquid, text: string): LiquidTemplate[] {
 
 function describeParseError(error: unknown, engine: Liquid): Problem {
   if (!LiquidError.is(error)) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { where: 'template.text', message: `Cannot read the template: ${reason}, expected Liquid` };
+    return { where: 'template.text', message: `Cannot read the template: ${messageOf(error)}, expected Liquid` };
   }
   const [line, column] = error.token.getPosition();
   const place = `line ${line}, column ${column}`;

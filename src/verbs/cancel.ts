@@ -9,7 +9,7 @@ import { drainOnSignal } from '../command/signals.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { closing } from '../domain/closing.js';
 import { countOf, listNonZero, listSaid, sumOf } from '../domain/count-of.js';
-import { quoteWord, ServiceError, UserError } from '../domain/errors.js';
+import { messageOf, quoteWord, ServiceError, UserError } from '../domain/errors.js';
 import { omitUndefined } from '../domain/is-object.js';
 import { formatTime } from '../domain/stated-time.js';
 import { listHeld } from '../kinds/schedule.js';
@@ -200,7 +200,7 @@ async function takeBack({ directory, plan, lock }: HeldRun, waiting: readonly Wa
 
 function readFailure(error: unknown): CancelAnswer {
   if (error instanceof ServiceError && error.code === 'in-doubt') return { kind: 'unknown' };
-  return { kind: 'refused', reason: error instanceof Error ? error.message : String(error) };
+  return { kind: 'refused', reason: messageOf(error) };
 }
 
 const MOST_DOUBTS_IN_ROW = 3;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JournalEntry } from '../../src/journal/entry-format.js';
-import { JournalWindow, type PlacedLine, readJournal } from '../../src/journal/reader.js';
+import { createJournalWindow, type PlacedLine, readJournal } from '../../src/journal/reader.js';
 import { continueJournal } from '../../src/journal/writer.js';
 import { aLine, aLock, anIntent, anOpen, JOURNAL_PATH, memoryFiles, readBytes, someLines } from './builders.js';
 
@@ -19,13 +19,13 @@ describe('reader', () => {
     const { end, seqs, lines: read } = await readBytes(...lines);
     expect(seqs).toEqual([1, 2, 3, 4, 5]);
     expect(end).toEqual({ goodBytes: lengthOf(lines), tornBytes: 0, lastSeq: 5, lastEpoch: 1 });
-    const window = new JournalWindow(memoryFiles({ [JOURNAL_PATH]: Buffer.concat(lines) }), JOURNAL_PATH);
+    const window = createJournalWindow(memoryFiles({ [JOURNAL_PATH]: Buffer.concat(lines) }), JOURNAL_PATH);
     for (const { offset, entry } of read) expect(await window.readEntry(offset)).toEqual(entry);
   });
 
   test('refuses to read a line again at a place where none begins', async () => {
     const [line] = someLines(1);
-    const window = new JournalWindow(memoryFiles({ [JOURNAL_PATH]: line! }), JOURNAL_PATH);
+    const window = createJournalWindow(memoryFiles({ [JOURNAL_PATH]: line! }), JOURNAL_PATH);
     await expect(window.readEntry(1)).rejects.toMatchObject({ code: 'journal-damaged' });
   });
 
@@ -106,7 +106,7 @@ describe('line of a runner that lost its lock, cut in the middle of its write wh
 
       expect(found.slice(3).map(({ entry }) => entry)).toEqual(entries);
       expect(after).toMatchObject({ tornBytes: 0, lastSeq: 7, lastEpoch: 2 });
-      const window = new JournalWindow(files, JOURNAL_PATH);
+      const window = createJournalWindow(files, JOURNAL_PATH);
       for (const { offset, entry } of found) expect(await window.readEntry(offset)).toEqual(entry);
     }
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeLine } from '../../src/journal/entry-format.js';
-import { JournalWindow, readJournal } from '../../src/journal/reader.js';
+import { createJournalWindow, type JournalWindow, readJournal } from '../../src/journal/reader.js';
 import { RowEndTable, RowStatusView } from '../../src/journal/row-status-view.js';
 import { runsOf } from '../one-in.js';
 import { anyJournal, SIZES } from './a-journal.js';
@@ -43,7 +43,7 @@ test('places lead to the entries in the journal that say what the rows came to',
       const files = filesOf(model.entries);
       const rows = new RowStatusView(SIZES);
       await readJournal(files, JOURNAL_PATH, (line) => rows.apply(line));
-      const window = new JournalWindow(files, JOURNAL_PATH, windowBytes);
+      const window = createJournalWindow(files, JOURNAL_PATH, windowBytes);
       for (const each of model.list()) {
         const { step, row, is } = each;
         const isDecided = is.by !== '' || is.code === 'given-up';

@@ -12,8 +12,8 @@ export const LISTEN_BUGS: readonly PlantedBug[] = [
   {
     name: 'an event that comes twice at once is written twice',
     file: 'src/storage/appended-file.ts',
-    find: 'if (writing !== undefined || this.#isKnown(line))',
-    replace: 'if (this.#isKnown(line))',
+    find: 'if (writing !== undefined || isKnown(line))',
+    replace: 'if (isKnown(line))',
     tests: ['test/listen/durability.test.ts'],
   },
   {

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { countOf, format } from '../../domain/count-of.js';
-import { quoteWord, UserError } from '../../domain/errors.js';
+import { messageOf, quoteWord, UserError } from '../../domain/errors.js';
 import { isObject, parseJson } from '../../domain/is-object.js';
 import { formatTime, formatZoned, ownZone } from '../../domain/stated-time.js';
 import { exampleFor } from '../../guess/write-job.js';
@@ -201,7 +201,7 @@ export class HomeDesk extends Desk {
       return { country, progress: isChecked ? 'checked' : 'draft', said: isChecked ? waits : '' };
     } catch (error) {
       // One that cannot be read leaves the others listed.
-      const said = error instanceof Error ? error.message : String(error);
+      const said = messageOf(error);
       if (!(error instanceof UserError)) this.context.log.error(`campaign ${name} cannot be read: ${said}`);
       return { country, progress: 'unreadable', said };
     }

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
-import { UserError } from '../../domain/errors.js';
+import { messageOf, UserError } from '../../domain/errors.js';
 import { describeDiskError, refuse, refuseUnreadable } from '../record-reader.js';
 import type { ByteSource } from '../text/byte-source.js';
 
@@ -99,5 +99,5 @@ export function refuseDamaged(shown: string, reason: string): UserError {
 function refuseZip(shown: string, error: unknown): unknown {
   if (error instanceof UserError) return error;
   if (describeDiskError(error) !== undefined) return refuseUnreadable(shown, error);
-  return refuseDamaged(shown, error instanceof Error ? error.message : String(error));
+  return refuseDamaged(shown, messageOf(error));
 }

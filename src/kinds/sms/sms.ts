@@ -14,7 +14,7 @@ import type { RenderFault } from '../../template/missing.js';
 import { parseTemplate } from '../../template/parse.js';
 import { checkText, omitReplaceable, replaceTypography, type SegmentCount } from '../../template/segments.js';
 import { clientBatchIdOf, messageIdPrefix, readMessageIndex } from '../ids.js';
-import { ANOTHER_NUMBER, inDoubt, OutcomeBuilder, sameVerdictForAll } from '../outcomes.js';
+import { ANOTHER_NUMBER, gatherOutcomes, inDoubt, sameVerdictForAll } from '../outcomes.js';
 import { appendDestination, appendNumber, bindNumber } from '../row-number.js';
 import { findTimeFault } from '../schedule.js';
 import {
@@ -145,7 +145,7 @@ function readBatchOutcomes(answer: SmsBatchAnswer, part: RequestPart, body: Buff
   }
   if (answer.messages === undefined) return readCounts(answer, part);
 
-  const outcomes = new OutcomeBuilder(part.count);
+  const outcomes = gatherOutcomes(part.count);
   const prefix = messageIdPrefix(part.planId, part.step);
   const numbers = readSentNumbers(body, part.count);
   for (const message of answer.messages) {

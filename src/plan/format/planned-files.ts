@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32, gzipSync, inflateRawSync } from 'node:zlib';
 import { closing, discarding } from '../../domain/closing.js';
 import { sumOf } from '../../domain/count-of.js';
-import type { UserError } from '../../domain/errors.js';
+import { messageOf, type UserError } from '../../domain/errors.js';
 import { isLeftOutCode, LEFT_OUT_CODES } from '../../domain/row-codes.js';
 import type { Files, ReadFile } from '../../storage/files.js';
 import { readWholeLines, splitLines } from '../../storage/split-lines.js';
@@ -269,8 +269,7 @@ export async function packPlan(run: PackedRun): Promise<void> {
     const packing = (await listPlain(run)).map((file) => packFile(file, run));
     for (const packed of await Promise.allSettled(packing)) if (packed.status === 'rejected') throw packed.reason;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    run.onNotice(`The files of plan ${run.plan.id} are not packed, and take more room: ${why}`);
+    run.onNotice(`The files of plan ${run.plan.id} are not packed, and take more room: ${messageOf(error)}`);
   }
 }
 
