@@ -4,7 +4,7 @@ import type { RowStatusView } from '../journal/row-status-view.js';
 import type { RowId } from '../kinds/ids.js';
 import { digestOfRows, type Plan, type PlannedInput, type PlannedStep } from '../plan/format/plan-file.js';
 import { fileIdsOf, type PlaceInPlan, RowPlaces } from '../plan/reimport/named-rows.js';
-import { decideByStates, Receipts } from '../report/delivery-receipts.js';
+import { decideByStates, openReceipts, type Receipts } from '../report/delivery-receipts.js';
 import { readRunRows } from '../report/run-rows.js';
 import type { Files } from '../storage/files.js';
 import type { ForPlan } from './claims.js';
@@ -136,7 +136,7 @@ export class JobRows {
   /** Whether a delivery receipt of a run shows that it sent a row, or may yet have. */
   async isReceivedBy(run: PastRun, kind: string, id: RowId): Promise<boolean> {
     const receipts = await remember(this.#receipts, run.plan.id, () =>
-      Receipts.read(this.files, run.directory, run.plan),
+      openReceipts(this.files, run.directory, run.plan),
     );
     if (receipts === undefined) return false;
     for (const { step, state } of await this.placesIn(run, kind, id)) {

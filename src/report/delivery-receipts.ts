@@ -6,7 +6,7 @@ import { messageIdPrefix, readMessageIndex } from '../kinds/ids.js';
 import { type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { readPlannedRows } from '../plan/format/planned-files.js';
 import { parseDecimal } from '../prices/decimal.js';
-import type { Files, ReadFile } from '../storage/files.js';
+import type { Files } from '../storage/files.js';
 import { ReadWindow, splitLines } from '../storage/split-lines.js';
 
 /** The parts of a delivery receipt that Volley reads. */
@@ -127,101 +127,29 @@ function asText(value: unknown): string {
 /**
  * Where in the file of receipts the newest one of each message of a run stands, and which states it was in: 25 bytes a planned row. The
  * newest is that of the highest time of its status; where two are equal, the state that is reached later; `queued` is older than any
- * other. The file may grow meanwhile.
+ * other. The file may grow meanwhile. Undefined for a run that has no file of them. The caller closes it.
  */
-export class Receipts {
-  readonly #file: ReadFile;
-  readonly #subAccountId: string;
-  readonly #steps: ReadonlyMap<number, StepReceipts>;
-  readonly #window: ReadWindow;
-  #foreign = 0;
-
-  /** Reads the receipts of a run; undefined where it has no file of them. The caller closes it. */
-  static async read(files: Files, directory: string, plan: Plan): Promise<Receipts | undefined> {
-    const path = join(directory, RECEIPTS_FILE);
-    if ((await files.stat(path)) === undefined) return undefined;
-    const steps = new Map<number, StepReceipts>();
-    for (const planned of plan.steps.filter(({ kind }) => kind === 'sms')) {
-      const { planned: rows } = planned.counts;
-      const numbers = await readNumbers(files, directory, planned);
-      const order = new Float64Array(rows).fill(-1);
-      const found = { order, places: new Float64Array(rows), states: new Uint8Array(rows) };
-      steps.set(planned.number, { prefix: messageIdPrefix(plan.id, planned.number), numbers, ...found });
-    }
-    const receipts = new Receipts(await files.openRead(path), plan.job.service.subAccountId, steps);
-    try {
-      await receipts.#index();
-    } catch (error) {
-      await receipts.close();
-      throw error;
-    }
-    return receipts;
+export async function openReceipts(files: Files, directory: string, plan: Plan) {
+  const path = join(directory, RECEIPTS_FILE);
+  if ((await files.stat(path)) === undefined) return undefined;
+  const steps = new Map<number, StepReceipts>();
+  for (const planned of plan.steps.filter(({ kind }) => kind === 'sms')) {
+    const { planned: rows } = planned.counts;
+    const numbers = await readNumbers(files, directory, planned);
+    const order = new Float64Array(rows).fill(-1);
+    const found = { order, places: new Float64Array(rows), states: new Uint8Array(rows) };
+    steps.set(planned.number, { prefix: messageIdPrefix(plan.id, planned.number), numbers, ...found });
   }
+  const file = await files.openRead(path);
+  const window = new ReadWindow(file, WINDOW_BYTES);
+  let foreign = 0;
 
-  private constructor(file: ReadFile, subAccountId: string, steps: ReadonlyMap<number, StepReceipts>) {
-    this.#file = file;
-    this.#window = new ReadWindow(file, WINDOW_BYTES);
-    this.#subAccountId = subAccountId;
-    this.#steps = steps;
-  }
-
-  /** How many are of another run, or have a number or subaccount that is not the message's. */
-  get foreign(): number {
-    return this.#foreign;
-  }
-
-  has(step: number, row: number): boolean {
-    return (this.#steps.get(step)?.order[row] ?? -1) >= 0;
-  }
-
-  /** Every state that the receipts of a planned row say. */
-  statesOf(step: number, row: number): ReceiptState[] {
-    const states = this.#steps.get(step)?.states[row] ?? 0;
-    return STATES.filter((_, bit) => (states & (1 << bit)) !== 0);
-  }
-
-  /** The newest receipt of a planned row, if any. */
-  async receiptOf(step: number, row: number): Promise<Receipt | undefined> {
-    const index = this.#steps.get(step);
-    if (index === undefined || !this.has(step, row)) return undefined;
-    const place = index.places[row] ?? 0;
-    const length = place % LONGEST_LINE;
-    const offset = (place - length) / LONGEST_LINE;
-    const receipt = readReceipt((await this.#window.read(offset, length)).toString('utf8'));
-    if (receipt !== undefined) return receipt;
-    throw new InternalError('unexpected', `Cannot read ${RECEIPTS_FILE} again: no receipt at byte ${offset}`);
-  }
-
-  /** Reads the newest receipts of several rows, by the row, in the order of the file. */
-  async receiptsOf(step: number, rows: readonly number[]): Promise<ReadonlyMap<number, Receipt>> {
-    const places = this.#steps.get(step)?.places ?? new Float64Array();
-    const found = new Map<number, Receipt>();
-    for (const row of rows.toSorted((one, other) => (places[one] ?? 0) - (places[other] ?? 0))) {
-      const receipt = await this.receiptOf(step, row);
-      if (receipt !== undefined) found.set(row, receipt);
-    }
-    return found;
-  }
-
-  async close(): Promise<void> {
-    await this.#file.close();
-  }
-
-  async #index(): Promise<void> {
-    for await (const { bytes, offset, isWhole } of splitLines(this.#file)) {
-      // A longer line is no receipt; one without its end was never acknowledged, and comes again.
-      if (!isWhole || bytes.length >= LONGEST_LINE) continue;
-      const receipt = readReceipt(bytes.toString('utf8'));
-      if (receipt !== undefined) this.#add(receipt, offset * LONGEST_LINE + bytes.length);
-    }
-  }
-
-  #add(receipt: Receipt, place: number): void {
+  const add = (receipt: Receipt, place: number) => {
     const { clientMessageId, subAccountId, destination, state, atMs } = receipt;
-    for (const index of this.#steps.values()) {
+    for (const index of steps.values()) {
       const row = readMessageIndex(clientMessageId, index.prefix);
       if (row === undefined) continue;
-      if (subAccountId !== this.#subAccountId || index.numbers[row] !== Number(destination)) break;
+      if (subAccountId !== plan.job.service.subAccountId || index.numbers[row] !== Number(destination)) break;
       index.states[row] = (index.states[row] ?? 0) | (1 << STATES.indexOf(state));
       const order =
         state === 'queued' ? 0 : Math.min(Math.max(atMs, 0), LATEST_MS) * RANKS + RECEIPT_STATES[state].rank;
@@ -230,9 +158,57 @@ export class Receipts {
       index.places[row] = place;
       return;
     }
-    this.#foreign += 1;
+    foreign += 1;
+  };
+  try {
+    for await (const { bytes, offset, isWhole } of splitLines(file)) {
+      // A longer line is no receipt; one without its end was never acknowledged, and comes again.
+      if (!isWhole || bytes.length >= LONGEST_LINE) continue;
+      const receipt = readReceipt(bytes.toString('utf8'));
+      if (receipt !== undefined) add(receipt, offset * LONGEST_LINE + bytes.length);
+    }
+  } catch (error) {
+    await file.close();
+    throw error;
   }
+
+  const has = (step: number, row: number): boolean => (steps.get(step)?.order[row] ?? -1) >= 0;
+  /** The newest receipt of a planned row, if any. */
+  const receiptOf = async (step: number, row: number): Promise<Receipt | undefined> => {
+    const index = steps.get(step);
+    if (index === undefined || !has(step, row)) return undefined;
+    const place = index.places[row] ?? 0;
+    const length = place % LONGEST_LINE;
+    const offset = (place - length) / LONGEST_LINE;
+    const receipt = readReceipt((await window.read(offset, length)).toString('utf8'));
+    if (receipt !== undefined) return receipt;
+    throw new InternalError('unexpected', `Cannot read ${RECEIPTS_FILE} again: no receipt at byte ${offset}`);
+  };
+  return {
+    /** How many are of another run, or have a number or subaccount that is not the message's. */
+    foreign,
+    has,
+    /** Every state that the receipts of a planned row say. */
+    statesOf(step: number, row: number): ReceiptState[] {
+      const states = steps.get(step)?.states[row] ?? 0;
+      return STATES.filter((_, bit) => (states & (1 << bit)) !== 0);
+    },
+    receiptOf,
+    /** Reads the newest receipts of several rows, by the row, in the order of the file. */
+    async receiptsOf(step: number, rows: readonly number[]): Promise<ReadonlyMap<number, Receipt>> {
+      const places = steps.get(step)?.places ?? new Float64Array();
+      const found = new Map<number, Receipt>();
+      for (const row of rows.toSorted((one, other) => (places[one] ?? 0) - (places[other] ?? 0))) {
+        const receipt = await receiptOf(step, row);
+        if (receipt !== undefined) found.set(row, receipt);
+      }
+      return found;
+    },
+    close: () => file.close(),
+  };
 }
+
+export type Receipts = NonNullable<Awaited<ReturnType<typeof openReceipts>>>;
 
 interface StepReceipts {
   /** What the ids of its messages begin with. */

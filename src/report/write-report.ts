@@ -23,7 +23,7 @@ import { sumCost } from '../prices/cost-tally.js';
 import { type Files, syncFile } from '../storage/files.js';
 import { splitLines } from '../storage/split-lines.js';
 import { type Deliveries, writeDeliveries } from './deliveries.js';
-import { Receipts } from './delivery-receipts.js';
+import { openReceipts } from './delivery-receipts.js';
 import { exitCodeOf } from './exit-code.js';
 import { LISTED_OUTPUTS, OUTPUTS } from './outputs.js';
 import type { SentTest } from './page/other-runs.js';
@@ -122,7 +122,7 @@ async function writeOutputs(
 
 function reportDeliveries(files: Files, directory: string, plan: Plan): Promise<Deliveries | null> {
   return writeFromGrowing(files, join(directory, RECEIPTS_FILE), async (each) => {
-    await using receipts = closing(await Receipts.read(each, directory, plan));
+    await using receipts = closing(await openReceipts(each, directory, plan));
     if (receipts === undefined) return null;
     return await writeDeliveries(each, { plan, directory, receipts });
   });

@@ -5,7 +5,13 @@ import type { RowStatusView } from '../journal/row-status-view.js';
 import type { PlanAt } from '../plan/format/plan-file.js';
 import { lockJob } from '../registry/memory-file.js';
 import { writeRunReport } from '../registry/write-run-report.js';
-import { decideByStates, type Receipt, type ReceiptState, Receipts } from '../report/delivery-receipts.js';
+import {
+  decideByStates,
+  openReceipts,
+  type Receipt,
+  type ReceiptState,
+  type Receipts,
+} from '../report/delivery-receipts.js';
 import { readRunRows } from '../report/run-rows.js';
 import type { Summary } from '../report/summary.js';
 import { checkNames } from '../report/write-from-growing.js';
@@ -33,7 +39,7 @@ export type JoinEnd =
  * lock, unless a finished run has nothing to settle: then no runner writes in its directory.
  */
 export async function joinReceipts({ directory, plan }: PlanAt, deps: LockPorts): Promise<JoinEnd> {
-  await using receipts = closing(await Receipts.read(deps.files, directory, plan));
+  await using receipts = closing(await openReceipts(deps.files, directory, plan));
   if (receipts === undefined) return { kind: 'nothing' };
   // Read again: the first read was before the lock was taken.
   const lockRun = async (lock: Lock) => ({ ...(await readRunRows(deps.files, { directory, plan })), lock });
@@ -79,7 +85,7 @@ async function tryLock(deps: LockPorts, jobDirectory: string): Promise<{ lock: L
  * service's own receipts take precedence over any other source: a listener may have died before it joined them.
  */
 export async function settleByReceipts(run: LockedRun, deps: Ports): Promise<SettledCounts> {
-  await using receipts = closing(await Receipts.read(deps.files, run.directory, run.plan));
+  await using receipts = closing(await openReceipts(deps.files, run.directory, run.plan));
   if (receipts === undefined) return NONE_SETTLED;
   return await settleReceipts(run, receipts, deps);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Receipts } from '../../src/report/delivery-receipts.js';
+import { openReceipts, type Receipts } from '../../src/report/delivery-receipts.js';
 import { aGatewayEvent, anEventLine } from '../listen/events.js';
 import { aCsvOf, aFolder, aNumber, anInput, anSmsStep, aPlan, type MadePlan } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from './some-receipts.js';
@@ -7,7 +7,7 @@ import { aReceiptLine, receive } from './some-receipts.js';
 const files = aFolder({ 'people.csv': aCsvOf(5), 'more.csv': aCsvOf(5) });
 
 async function read({ disk, directory, plan }: MadePlan): Promise<Receipts> {
-  const receipts = await Receipts.read(disk.files, directory, plan);
+  const receipts = await openReceipts(disk.files, directory, plan);
   if (receipts === undefined) throw new Error('there are no receipts');
   onTestFinished(() => receipts.close());
   return receipts;
@@ -23,7 +23,7 @@ async function stateAfter(...lines: (readonly [state: string, at: number])[]) {
 describe('receipts of a run', () => {
   it('are undefined where there is no file of them', async () => {
     const { disk, directory, plan } = await aPlan({ files });
-    expect(await Receipts.read(disk.files, directory, plan)).toBeUndefined();
+    expect(await openReceipts(disk.files, directory, plan)).toBeUndefined();
   });
 
   it('are found by the row that their clientMessageId names, whatever their order', async () => {

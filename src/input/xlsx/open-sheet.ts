@@ -5,7 +5,7 @@ import { isBlankRow } from '../csv/csv-reader.js';
 import { type InputFile, placeInJob } from '../inputs.js';
 import { refuse } from '../record-reader.js';
 import { OLE_MAGIC, readPieces, startsWith, ZIP_MAGIC } from '../text/byte-source.js';
-import { Archive } from './archive.js';
+import { openArchive } from './archive.js';
 import { type SheetContext, type SheetRow, SheetRows } from './sheet-rows.js';
 import { readCellFormats, readWorkbook, type Sheet } from './workbook.js';
 import { readPart, readSharedTexts } from './xml-reader.js';
@@ -23,7 +23,7 @@ export interface OpenSheet {
 export async function openSheet({ path, shown, key }: InputFile, input: Input): Promise<OpenSheet> {
   const { limits } = input;
   await refuseOlder(path, shown);
-  const archive = await Archive.open({ path, shown, maxFileBytes: limits.maxFileBytes });
+  const archive = await openArchive({ path, shown, maxFileBytes: limits.maxFileBytes });
   try {
     const workbook = await readWorkbook(archive, shown);
     const texts = await readSharedTexts(archive, workbook.sharedTexts, { shown, maxBytes: limits.maxLineBytes });
@@ -54,7 +54,7 @@ export async function openSheet({ path, shown, key }: InputFile, input: Input): 
 /** Lists the names of the sheets of a workbook, without hidden ones; none for a file that is no workbook. */
 export async function listSheets(path: string): Promise<string[]> {
   if (!/\.xls[xm]$/i.test(path)) return [];
-  const archive = await Archive.open({ path, shown: path, maxFileBytes: DEFAULT_READ_LIMITS.maxFileBytes });
+  const archive = await openArchive({ path, shown: path, maxFileBytes: DEFAULT_READ_LIMITS.maxFileBytes });
   try {
     return (await readWorkbook(archive, path)).sheets.flatMap(({ name, isHidden }) => (isHidden ? [] : [name]));
   } finally {

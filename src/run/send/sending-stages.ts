@@ -9,7 +9,7 @@ import { readRunState } from '../../journal/reader.js';
 import type { RunState } from '../../journal/replay.js';
 import { JOURNAL_FILE, type Plan, type PlanAt, type PlannedStep } from '../../plan/format/plan-file.js';
 import { readRequests } from '../../plan/format/planned-files.js';
-import { Receipts, sumDeliveries } from '../../report/delivery-receipts.js';
+import { openReceipts, sumDeliveries } from '../../report/delivery-receipts.js';
 import { adviseOnStage } from '../../report/stop-words.js';
 import type { Files } from '../../storage/files.js';
 import { hasWork } from '../resume.js';
@@ -158,7 +158,7 @@ async function countReceipts(
   { planned, number }: { planned: PlannedStep; number: number },
 ): Promise<StageReceipts> {
   const counts: Record<string, number> = {};
-  await using receipts = closing(await Receipts.read(files, directory, plan));
+  await using receipts = closing(await openReceipts(files, directory, plan));
   if (receipts === undefined) return { delivered: 0, undelivered: 0 };
   for await (const { stage, first, rows } of readRequests(files, directory, planned)) {
     if (stage !== number) continue;
