@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { UserError } from '../domain/errors.js';
 import type { LogFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
@@ -50,6 +51,11 @@ export async function endSoon<T>({ stop, env }: Context, doing: string, task: ()
 /** Does a task that sends nothing: a first signal stops it, a second one leaves at once. */
 export function endOnSignal<T>(context: Context, task: () => Promise<T>): Promise<T> {
   return onFirstSignal(context, (name) => context.stop.request('interrupted', name), task);
+}
+
+/** Waits for the signal, which may have come before. */
+export async function untilSignal({ stop }: Pick<Context, 'stop'>): Promise<undefined> {
+  if (!stop.isRequested) await once(stop.nothingNew, 'abort');
 }
 
 /** How long requests in flight are awaited after a first signal. A pod's grace period must be longer. */

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { Context } from '../command/context.js';
 import type { Env } from '../command/env.js';
 import { describeFailure } from '../command/failure.js';
-import { endOnSignal } from '../command/signals.js';
+import { endOnSignal, untilSignal } from '../command/signals.js';
 import type { Terminal } from '../command/terminal.js';
 import { createAccess, openTeam, ROLES, type Team, type User } from '../console/access.js';
 import type { Printed, ShortCommand } from '../console/commands.js';
@@ -56,7 +56,7 @@ export const console = defineVerb({
   ],
   run: async (flags, context) => {
     const directory = resolve(flags.directory);
-    const { env, terminal, stop, name } = context;
+    const { env, terminal, name } = context;
     name({ directory: flags.directory });
     const own = join(directory, '.console');
     const access = createAccess(own, env);
@@ -96,10 +96,7 @@ export const console = defineVerb({
       await terminal.writeStdout(
         isJson ? `${JSON.stringify({ state: 'listening', exitCode: null, error: null, origin, link })}\n` : said,
       );
-      await new Promise<void>((end) => {
-        if (stop.isRequested) end();
-        stop.nothingNew.addEventListener('abort', () => end(), { once: true });
-      });
+      await untilSignal(context);
       return { text: '', reason: 'a signal came' };
     });
   },

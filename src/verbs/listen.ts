@@ -5,7 +5,7 @@ import { lockDepsOf } from '../command/env.js';
 import { keepSecret } from '../command/open-service.js';
 import { openRunsBelow } from '../command/run-directory.js';
 import { escapeText } from '../command/screen.js';
-import { endOnSignal } from '../command/signals.js';
+import { endOnSignal, untilSignal } from '../command/signals.js';
 import { closing } from '../domain/closing.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
@@ -72,16 +72,14 @@ export const listen = defineVerb({
   ],
   run: (flags, context) =>
     endOnSignal(context, async () => {
-      const { env, log, stop, terminal, name } = context;
+      const { env, log, terminal, name } = context;
       const { clock, files } = env;
       const { host, port, metricsPort } = flags;
       const output = chooseOutput(flags);
       const receipts = flags.receipts === undefined ? undefined : await receiveInto(resolve(flags.receipts), context);
       name({ output });
       const secret = await readOwnSecret(flags, context);
-      const stopped = new Promise<undefined>((resolve) => {
-        stop.nothingNew.addEventListener('abort', () => resolve(undefined));
-      });
+      const stopped = untilSignal(context);
       const measure = async () => (await import('../observe/metrics.js')).ListenMetrics.serve(flags, output, context);
       await using optOuts = closing(await takeOptOuts(flags, { ...env, log }));
       await using metrics = closing(metricsPort === undefined ? undefined : await measure());

@@ -76,6 +76,15 @@ describe('volley listen', () => {
     expect(command.listeners.size).toBe(0);
   });
 
+  test('ends at a signal that comes before it listens', async () => {
+    const command = aCommand();
+    command.terminal.onSignal = (listener) => {
+      queueMicrotask(() => listener('SIGTERM'));
+      return () => {};
+    };
+    expect(await command.listen()).toBe(0);
+  });
+
   test('refuses a secret that may be guessed, without saying it', async () => {
     const error = await aCommand({ HOOK_SECRET: 'fifteen-letters' })
       .listen('--secret-env', 'HOOK_SECRET')
