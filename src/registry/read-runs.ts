@@ -7,7 +7,7 @@ import { readRunState } from '../journal/reader.js';
 import type { RunStatus } from '../journal/replay.js';
 import { JOURNAL_FILE, type PlanAt, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories, readRunName, restoreTaken } from '../plan/format/run-directories.js';
-import { assertOwnName, assertOwnPlace, isDay, type RunEnded } from '../plan/format/run-record.js';
+import { assertOwnName, assertOwnPlace, isDay, nameDay, type RunEnded } from '../plan/format/run-record.js';
 import { countUnderWay } from '../report/run-rows.js';
 import type { OpenDoubt, RunInDoubt } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
@@ -138,6 +138,7 @@ const STARTED_AGAIN_MS = HOUR_MS;
 const STARTED_AT_ONCE_MS = HOUR_MS / 4;
 
 const HALF_DAY_MS = 12 * HOUR_MS;
+const DAY_MS = 24 * HOUR_MS;
 
 /** From noon of its day: a run that began later gives its day to no new start, else new files of each hour would put off the new day without end. */
 const LAST_BEGIN_MS = 13 * HOUR_MS;
@@ -183,10 +184,21 @@ export function listCameWith(
 
 /** The runs with files of their own that are of the night of a start, or later by a clock that was ahead. */
 function listOfNight({ runs }: Pick<RegistryState, 'runs'>, { startedAt }: Pick<Start, 'startedAt'>): BegunRun[] {
-  return [...runs.values()].filter(({ begun }) => {
-    const isWhole = begun.retryOf === null && begun.testOf === undefined;
-    return isWhole && startedAt - begun.at < SAME_NIGHT_MS;
+  const whole = [...runs.values()].filter(({ begun }) => begun.retryOf === null && begun.testOf === undefined);
+  return whole.filter((run) => {
+    const agoMs = startedAt - run.begun.at;
+    return agoMs < HALF_DAY_MS || (agoMs < SAME_NIGHT_MS && startedAt < dueBehind(run, whole));
   });
+}
+
+/** From when on a start is that of the night behind a run, which may have begun late: known where the two nights before it began at one hour. */
+function dueBehind({ begun }: BegunRun, runs: readonly BegunRun[]): number {
+  const [last = Number.NaN, before = Number.NaN] = [DAY_MS, 2 * DAY_MS].map((agoMs) => {
+    const day = nameDay(noonOf(begun.occurrence) - agoMs);
+    return runs.find((run) => run.begun.occurrence === day)?.begun.at;
+  });
+  const isDaily = Math.abs(last - before - DAY_MS) < HOUR_MS;
+  return isDaily ? last + 2 * DAY_MS - HOUR_MS : Number.POSITIVE_INFINITY;
 }
 
 /** A run of the same day that began so long before a start that this may be meant for another day. */

@@ -230,3 +230,13 @@ test('a job of every day whose export comes once more, with a row added, sends t
     skipped: 13,
   });
 });
+
+test('a job of every day at 19:00 that began at 23:48 and stopped is resumed; with that the new day is sent where it is due', async () => {
+  for (const [hours, sent] of Object.entries({ 65: 90, 72: 120 })) {
+    const workspace = await aJobFor(people(30), { repeat: 'per-day' }, { kind: 'status-401', area: 'sms', nth: 8 });
+    for (const late of [0, 24, 52.8]) await runAt(workspace, todayAt('19:00') + late * 3_600_000);
+    workspace.setFaults();
+    expect((await runAt(workspace, todayAt('19:00') + Number(hours) * 3_600_000)).code).toBe(0);
+    expect(await workspace.destinations()).toHaveLength(sent);
+  }
+});
