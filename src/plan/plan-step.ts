@@ -19,7 +19,7 @@ import { listClosed } from './guards.js';
 import { createCostTally, type LoadedPrices, refuseMissingPrices } from './load-prices.js';
 import type { DigestedInput, HadLookup, PlanDeps } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
-import { findRefusal, ReimportedRows, type RowOwners } from './reimport/reimported-rows.js';
+import { createReimportedRows, findRefusal, type ReimportedRows, type RowOwners } from './reimport/reimported-rows.js';
 import type { StepSelection } from './select-inputs.js';
 import { createStageChooser } from './stage-chooser.js';
 import { loadSuppression } from './suppress/suppression.js';
@@ -82,7 +82,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   const callsPerRequest = ofKind.precondition?.isNeeded(step) === true ? 2 : 1;
   const about = { number, kind, planner, limits, chooser, callsPerRequest };
   const writer = await StepWriter.create(deps.files, directory, about);
-  const reimported = context.owners && new ReimportedRows({ kind, number }, context.owners, { describeRow });
+  const reimported = context.owners && createReimportedRows({ kind, number }, context.owners, describeRow);
   const planning: StepPlanning = {
     step,
     number,

@@ -8,7 +8,7 @@ import { foldFirst } from '../plan/format/run-record.js';
 import { type FoundRow, type RowOwners, rejectSent, rejectUnknown, skip } from '../plan/reimport/reimported-rows.js';
 import type { JobRows, KnownFile } from './job-rows.js';
 import type { PastRun } from './read-runs.js';
-import { Twins } from './twins.js';
+import { createTwins } from './twins.js';
 
 type Step = Parameters<RowOwners['find']>[0];
 
@@ -19,7 +19,7 @@ type Step = Parameters<RowOwners['find']>[0];
 export class OwnerLookup implements RowOwners {
   readonly #rows: JobRows;
   readonly #plan: Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>;
-  readonly #twins: Twins;
+  readonly #twins: ReturnType<typeof createTwins>;
   /** By plan id: which steps of the job its steps are by now. */
   readonly #steps = new Map<string, ReturnType<typeof matchSteps>>();
 
@@ -27,7 +27,7 @@ export class OwnerLookup implements RowOwners {
   constructor(rows: JobRows, plan: Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>) {
     this.#rows = rows;
     this.#plan = plan;
-    this.#twins = new Twins(rows, plan);
+    this.#twins = createTwins(rows, plan);
   }
 
   findDigest(kind: string, contentSha256: string): string | undefined {

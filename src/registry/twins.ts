@@ -37,142 +37,137 @@ interface Family {
  * Rows of the same files get one message a number, or session, whichever plans have them. When the files were planned, rows that `where`
  * left out and rows that were rejected were compared with no others. They come back by a retry or a re-import, and are compared here: with
  * all that plans have sent, or may send, of the files. What these have from other files is another message. A draft has nothing yet: its rows
- * are compared again when it begins.
+ * are compared again when it begins. `sender`: the plan that would send the rows; without an id there is none yet.
  */
-export class Twins {
-  readonly #rows: JobRows;
-  readonly #plan: { readonly id: string | undefined } & Pick<Plan, 'job' | 'occurrence'>;
-  /** The steps of its job: their names, and what their rows are compared by. */
-  readonly #steps: readonly { readonly name: string; readonly comparesBy: 'number' | 'session' | undefined }[];
+export function createTwins(
+  jobRows: JobRows,
+  sender: { readonly id: string | undefined } & Pick<Plan, 'job' | 'occurrence'>,
+) {
   /** All files that each of the plans read. */
-  readonly #filesOfPlans = new Map<Plan, readonly string[]>();
+  const filesOfPlans = new Map<Plan, readonly string[]>();
   /** Families by their first file. */
-  readonly #families = new Map<string, Promise<Family>>();
-  readonly #loaded = new Map<string, Family>();
-
-  /** `plan`: that would send the rows; without an id there is none yet. */
-  constructor(rows: JobRows, plan: { readonly id: string | undefined } & Pick<Plan, 'job' | 'occurrence'>) {
-    this.#rows = rows;
-    this.#plan = plan;
-    const steps = plan.job.steps.map(({ kind }, at) => ({ kind, number: at + 1 }));
-    this.#steps = plan.job.steps.map((step, at) => {
-      const comparesBy = isRowStep(step) ? kindOf(step).comparesBy?.(step) : undefined;
-      return { name: nameAmongKind(steps, at + 1), comparesBy };
-    });
-  }
-
-  /** To be called for a file before its rows are asked for. Gives the run that is gone, without which nobody knows their twins. */
-  async load(file: string): Promise<string | undefined> {
-    const known = this.#loaded.get(file);
-    if (known !== undefined) return known.gone;
-    const files = this.#listFilesWith(file);
-    const family = await remember(this.#families, files[0] ?? file, () => this.#readFamily(new Set(files)));
-    this.#loaded.set(file, family);
-    return family.gone;
-  }
-
-  /** Skips a row of a file that was loaded where a plan has another one with its number or session. */
-  refuse(step: number, ownId: string, key: string): RowRefusal | undefined {
-    const id = readRowId(ownId);
-    const { name = '', comparesBy } = this.#steps[step - 1] ?? {};
-    const family = id && this.#loaded.get(id.file);
-    for (const { run, keys } of family?.keys.get(name) ?? []) {
-      const found = keys.find(key);
-      if (found === undefined) continue;
-      const isItself = atAnyTime(found.file) === atAnyTime(id?.file ?? '') && found.row === id?.row;
-      const skip = { code: 'duplicate', reason: `A row of plan ${run} has the same ${comparesBy}` } as const;
-      return isItself ? undefined : { kind: 'skipped', skip };
-    }
-    return undefined;
-  }
+  const families = new Map<string, Promise<Family>>();
+  const loaded = new Map<string, Family>();
+  const ofJob = sender.job.steps.map(({ kind }, at) => ({ kind, number: at + 1 }));
+  /** The steps of its job: their names, and what their rows are compared by. */
+  const steps = sender.job.steps.map((step, at) => {
+    const comparesBy = isRowStep(step) ? kindOf(step).comparesBy?.(step) : undefined;
+    return { name: nameAmongKind(ofJob, at + 1), comparesBy };
+  });
 
   /** The files that were read with one, by the run that took it, first of all for the account; else by a plan that was never begun. */
-  #listFilesWith(file: string): readonly string[] {
-    const known = this.#rows.filesOf(file);
-    const own = known.filter(({ plan, step }) => this.#isOfAccount(plan, step));
+  function listFilesWith(file: string): readonly string[] {
+    const known = jobRows.filesOf(file);
+    const own = known.filter(({ plan, step }) => isOfAccount(plan, step));
     const readers = own.length > 0 ? own : known;
-    const reader = readers.find(({ plan }) => this.#rows.registry.runs.has(plan.id)) ?? readers[0];
+    const reader = readers.find(({ plan }) => jobRows.registry.runs.has(plan.id)) ?? readers[0];
     if (reader === undefined) return [file];
     const { plan: of } = reader;
-    return remember(this.#filesOfPlans, of, () => of.steps.flatMap((step) => fileIdsOf(of, step)));
+    return remember(filesOfPlans, of, () => of.steps.flatMap((step) => fileIdsOf(of, step)));
   }
 
-  async #readFamily(files: ReadonlySet<string>): Promise<Family> {
+  async function readFamily(files: ReadonlySet<string>): Promise<Family> {
     const keys = new Map<string, KeysOfRun[]>();
-    for (const run of this.#rows.runs.values()) {
-      if (!this.#counts(run, files)) continue;
+    for (const run of jobRows.runs.values()) {
+      if (!counts(run, files)) continue;
       const { plan } = run;
       for (const step of plan.steps) {
         const name = nameAmongKind(plan.steps, step.number);
-        const comparesBy = this.#steps.find((each) => each.name === name)?.comparesBy;
+        const comparesBy = steps.find((each) => each.name === name)?.comparesBy;
         if (comparesBy === undefined) continue;
         const own = createKeys(comparesBy);
-        for await (const { key, id } of this.#readSent(run, step, files)) own.add(key, id);
+        for await (const { key, id } of readSent(run, step, files)) own.add(key, id);
         remember(keys, name, (): KeysOfRun[] => []).push({ run: plan.id, keys: own });
       }
     }
-    return { gone: this.#findGone(files), keys };
+    return { gone: findGone(files), keys };
   }
 
   /** Rows of the files that a step of a plan sent, or may send. */
-  async *#readSent(
+  async function* readSent(
     run: PastRun,
     step: PlannedStep,
     files: ReadonlySet<string>,
   ): AsyncGenerator<{ key: string; id: RowId }> {
-    if (!this.#isOfAccount(run.plan, step)) return;
-    for await (const { row, id, index } of readNamedRows(this.#rows.files, run, step)) {
+    if (!isOfAccount(run.plan, step)) return;
+    for await (const { row, id, index } of readNamedRows(jobRows.files, run, step)) {
       if (row.state !== 'planned' || id === undefined || !files.has(id.file)) continue;
-      if (await this.#mayBeSent(run, step, { id, index })) yield { key: row.facts[0] ?? '', id };
+      if (await mayBeSent(run, step, { id, index })) yield { key: row.facts[0] ?? '', id };
     }
   }
 
   /** Whether what a plan has of the files counts: another one, of the same time, that has rows for itself. */
-  #counts({ plan, state }: PastRun, files: ReadonlySet<string>): boolean {
-    const { id, occurrence } = this.#plan;
-    const { claims } = this.#rows.registry;
+  function counts({ plan, state }: PastRun, files: ReadonlySet<string>): boolean {
+    const { id, occurrence } = sender;
+    const { claims } = jobRows.registry;
     if (plan.id === id || (occurrence !== '' && !isSameOccurrence(plan.occurrence, occurrence))) return false;
     if (state === 'planned' && claims.countOf(plan.id) === 0) return false;
     return listFilesOf(plan, claims).some((file) => files.has(file));
   }
 
   /** Whether a planned row was sent, or may be, as its run stands: one that another plan has is asked of that. */
-  async #mayBeSent(
+  async function mayBeSent(
     run: PastRun,
     { kind, number }: PlannedStep,
     { id, index }: { id: RowId; index: number },
   ): Promise<boolean> {
     const { plan, state } = run;
-    const { registry } = this.#rows;
+    const { registry } = jobRows;
     if (state === 'planned') return true;
-    const rows = await this.#rows.rowsOf(run);
+    const rows = await jobRows.rowsOf(run);
     const status = rows.currentStatusOf(number, index);
     const by =
       rows.movedTo(number, index) ?? registry.claims.findNext(kind, id, plan, status === 'rejected').next?.plan;
-    if (by !== undefined && !this.#isKnown(by)) return true;
+    if (by !== undefined && !isKnown(by)) return true;
     const isOver = UNSENT.includes(status) || (registry.isAbandoned(plan.id) && status === 'open');
-    return !isOver || (await this.#rows.isReceivedBy(run, kind, id));
+    return !isOver || (await jobRows.isReceivedBy(run, kind, id));
   }
 
-  #isOfAccount({ job }: Pick<Plan, 'job'>, { kind }: Pick<PlannedStep, 'kind'>): boolean {
-    return accountOfKind(job, kind) === accountOfKind(this.#plan.job, kind);
+  function isOfAccount({ job }: Pick<Plan, 'job'>, { kind }: Pick<PlannedStep, 'kind'>): boolean {
+    return accountOfKind(job, kind) === accountOfKind(sender.job, kind);
   }
 
-  #isKnown(run: string): boolean {
-    return run === this.#plan.id || this.#rows.runs.has(run);
+  function isKnown(run: string): boolean {
+    return run === sender.id || jobRows.runs.has(run);
   }
 
   /** Finds a run that is gone and took the files, or had rows of them whose numbers no other plan knows: they were wrong, or left out. */
-  #findGone(files: ReadonlySet<string>): string | undefined {
-    const { claims } = this.#rows.registry;
-    const takers = [...files].flatMap((file) => this.#rows.takersOf(file, this.#plan.job));
+  function findGone(files: ReadonlySet<string>): string | undefined {
+    const { claims } = jobRows.registry;
+    const takers = [...files].flatMap((file) => jobRows.takersOf(file, sender.job));
     const claimants = [...claims.plans].filter((id) =>
       claims.claimsOf(id).some(({ retryOf, rows }) => {
         return (retryOf === null || isLeftOutCode(retryOf.only)) && rows.some(({ from }) => files.has(from));
       }),
     );
-    return [...takers, ...claimants].find((id) => !this.#isKnown(id));
+    return [...takers, ...claimants].find((id) => !isKnown(id));
   }
+
+  return {
+    /** To be called for a file before its rows are asked for. Gives the run that is gone, without which nobody knows their twins. */
+    async load(file: string): Promise<string | undefined> {
+      const known = loaded.get(file);
+      if (known !== undefined) return known.gone;
+      const files = listFilesWith(file);
+      const family = await remember(families, files[0] ?? file, () => readFamily(new Set(files)));
+      loaded.set(file, family);
+      return family.gone;
+    },
+    /** Skips a row of a file that was loaded where a plan has another one with its number or session. */
+    refuse(step: number, ownId: string, key: string): RowRefusal | undefined {
+      const id = readRowId(ownId);
+      const { name = '', comparesBy } = steps[step - 1] ?? {};
+      const family = id && loaded.get(id.file);
+      for (const { run, keys } of family?.keys.get(name) ?? []) {
+        const found = keys.find(key);
+        if (found === undefined) continue;
+        const isItself = atAnyTime(found.file) === atAnyTime(id?.file ?? '') && found.row === id?.row;
+        const skip = { code: 'duplicate', reason: `A row of plan ${run} has the same ${comparesBy}` } as const;
+        return isItself ? undefined : { kind: 'skipped', skip };
+      }
+      return undefined;
+    },
+  };
 }
 
 const UNSENT: readonly CurrentRowStatus[] = ['rejected', 'not-sent', 'moved'];

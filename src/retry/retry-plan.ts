@@ -21,7 +21,7 @@ import { type IsAsked, type NamedRow, readNamedRows } from '../plan/reimport/nam
 import { makeRetryPlan } from '../plan/retry-and-test-plans.js';
 import { listClaimed, listFilesOf } from '../registry/claims.js';
 import type { JobRows } from '../registry/job-rows.js';
-import { Twins } from '../registry/twins.js';
+import { createTwins } from '../registry/twins.js';
 import { countRetried } from '../report/run-rows.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
@@ -45,7 +45,7 @@ export async function makePlanOf(
   anew?: string,
 ): Promise<MadePlan> {
   const isOfLeftOut = isLeftOutCode(choice.only);
-  const twins = new Twins(rows, { id: anew, job, occurrence: plan.occurrence });
+  const twins = createTwins(rows, { id: anew, job, occurrence: plan.occurrence });
   for (const file of listFilesOf(plan, rows.registry.claims)) {
     const gone = await twins.load(file);
     // Rows that were left out were compared with none.

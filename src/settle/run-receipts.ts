@@ -31,89 +31,33 @@ interface OpenRun {
 }
 
 /** Writes receipts durably, each to the file of the run whose message it is of. */
-export class RunReceipts {
-  readonly #deps: { readonly files: Files; readonly clock: Clock; readonly log: Log };
-  readonly #findRun: (plan: string) => Promise<ReceivingRun | undefined>;
-  readonly #onWritten: (run: ReceivingRun) => void;
+export function createRunReceipts(
+  { files, clock, log }: { files: Files; clock: Clock; log: Log },
+  on: { findRun: (plan: string) => Promise<ReceivingRun | undefined>; onWritten: (run: ReceivingRun) => void },
+) {
   /** By plan id. */
-  readonly #open = new Map<string, Promise<OpenRun | undefined>>();
+  const byPlan = new Map<string, Promise<OpenRun | undefined>>();
   /** When a run was not found, by plan id. */
-  readonly #missed = new Map<string, number>();
-
-  constructor(
-    deps: { files: Files; clock: Clock; log: Log },
-    {
-      findRun,
-      onWritten,
-    }: { findRun: (plan: string) => Promise<ReceivingRun | undefined>; onWritten: (run: ReceivingRun) => void },
-  ) {
-    this.#deps = deps;
-    this.#findRun = findRun;
-    this.#onWritten = onWritten;
-  }
-
-  /**
-   * Writes a receipt to its run. Undefined for what is no receipt of a run that is there, and for one that cannot be written: whatever is
-   * wrong with the file of one run, the others get theirs. `assertHeld`: asked before each write.
-   */
-  async add(
-    { id, line, messageId }: DivertedEvent,
-    assertHeld: () => Promise<void>,
-  ): Promise<'written' | 'duplicate' | undefined> {
-    const plan = planOfMessage(messageId);
-    if (plan === undefined) return undefined;
-    let open: OpenRun | undefined;
-    try {
-      open = await this.#find(plan, assertHeld);
-      const outcome = await open?.file.add(id, line);
-      if (open !== undefined && outcome === 'written') this.#onWritten(open.run);
-      return outcome;
-    } catch (error) {
-      this.#deps.log.warn(`receipts of run ${plan} go to the other events: ${messageOf(error)}`, { run: plan });
-      this.#miss(plan);
-      await open?.file.close().catch(() => {});
-      return undefined;
-    } finally {
-      if (open !== undefined) {
-        open.lastMs = this.#deps.clock.monotonicMs();
-        open.writing -= 1;
-      }
-    }
-  }
-
-  async closeIdle(): Promise<void> {
-    for (const [plan, opening] of this.#open) {
-      const open = await opening.catch(() => undefined);
-      const isIdle = open?.writing === 0 && this.#deps.clock.monotonicMs() - open.lastMs >= IDLE_MS;
-      if (!isIdle || this.#open.get(plan) !== opening) continue;
-      this.#open.delete(plan);
-      await open.file.close();
-    }
-  }
-
-  async close(): Promise<void> {
-    for (const opening of this.#open.values()) await (await opening.catch(() => undefined))?.file.close();
-  }
+  const missed = new Map<string, number>();
 
   /** What it gives counts as being written to. */
-  async #find(plan: string, assertHeld: () => Promise<void>): Promise<OpenRun | undefined> {
+  async function find(plan: string, assertHeld: () => Promise<void>): Promise<OpenRun | undefined> {
     for (;;) {
-      const missedMs = this.#missed.get(plan) ?? Number.NEGATIVE_INFINITY;
-      if (this.#deps.clock.monotonicMs() - missedMs < MISSED_MS) return undefined;
-      const opening = this.#open.get(plan) ?? this.#openRun(plan, assertHeld);
-      this.#open.set(plan, opening);
+      const missedMs = missed.get(plan) ?? Number.NEGATIVE_INFINITY;
+      if (clock.monotonicMs() - missedMs < MISSED_MS) return undefined;
+      const opening = byPlan.get(plan) ?? openRun(plan, assertHeld);
+      byPlan.set(plan, opening);
       const open = await opening;
       // It may have been closed meanwhile.
-      if (this.#open.get(plan) !== opening) continue;
-      if (open === undefined) this.#miss(plan);
+      if (byPlan.get(plan) !== opening) continue;
+      if (open === undefined) miss(plan);
       else open.writing += 1;
       return open;
     }
   }
 
-  async #openRun(plan: string, assertHeld: () => Promise<void>): Promise<OpenRun | undefined> {
-    const { files, clock, log } = this.#deps;
-    const run = await this.#findRun(plan);
+  async function openRun(plan: string, assertHeld: () => Promise<void>): Promise<OpenRun | undefined> {
+    const run = await on.findRun(plan);
     if (run === undefined) return undefined;
     const assertThere = async () => {
       await assertHeld();
@@ -126,11 +70,54 @@ export class RunReceipts {
     return { run, file, lastMs: clock.monotonicMs(), writing: 0 };
   }
 
-  #miss(plan: string): void {
-    this.#open.delete(plan);
-    if (this.#missed.size >= MOST_MISSED) this.#missed.clear();
-    this.#missed.set(plan, this.#deps.clock.monotonicMs());
+  function miss(plan: string): void {
+    byPlan.delete(plan);
+    if (missed.size >= MOST_MISSED) missed.clear();
+    missed.set(plan, clock.monotonicMs());
   }
+
+  return {
+    /**
+     * Writes a receipt to its run. Undefined for what is no receipt of a run that is there, and for one that cannot be written: whatever is
+     * wrong with the file of one run, the others get theirs. `assertHeld`: asked before each write.
+     */
+    async add(
+      { id, line, messageId }: DivertedEvent,
+      assertHeld: () => Promise<void>,
+    ): Promise<'written' | 'duplicate' | undefined> {
+      const plan = planOfMessage(messageId);
+      if (plan === undefined) return undefined;
+      let open: OpenRun | undefined;
+      try {
+        open = await find(plan, assertHeld);
+        const outcome = await open?.file.add(id, line);
+        if (open !== undefined && outcome === 'written') on.onWritten(open.run);
+        return outcome;
+      } catch (error) {
+        log.warn(`receipts of run ${plan} go to the other events: ${messageOf(error)}`, { run: plan });
+        miss(plan);
+        await open?.file.close().catch(() => {});
+        return undefined;
+      } finally {
+        if (open !== undefined) {
+          open.lastMs = clock.monotonicMs();
+          open.writing -= 1;
+        }
+      }
+    },
+    async closeIdle(): Promise<void> {
+      for (const [plan, opening] of byPlan) {
+        const open = await opening.catch(() => undefined);
+        const isIdle = open?.writing === 0 && clock.monotonicMs() - open.lastMs >= IDLE_MS;
+        if (!isIdle || byPlan.get(plan) !== opening) continue;
+        byPlan.delete(plan);
+        await open.file.close();
+      }
+    },
+    async close(): Promise<void> {
+      for (const opening of byPlan.values()) await (await opening.catch(() => undefined))?.file.close();
+    },
+  };
 }
 
 /** At least so long from the end of one pass to the beginning of the next, and … */

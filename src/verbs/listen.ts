@@ -14,11 +14,11 @@ import { describeCounts, logCounts } from '../listen/listen-server.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
 import { takeOptOuts } from '../listen/opt-outs.js';
 import {
+  createRunReceipts,
   describeJoined,
   type JoinedTotals,
   ReceiptJoining,
   type ReceivingRun,
-  RunReceipts,
 } from '../settle/run-receipts.js';
 import { type JoinEnd, joinReceipts } from '../settle/settle-receipts.js';
 import type { Files } from '../storage/files.js';
@@ -136,9 +136,9 @@ async function receiveInto(directory: string, context: Context) {
   };
   const joining: ReceiptJoining = new ReceiptJoining({ clock, log, join, onPause: () => receipts.closeIdle() });
   const onWritten = (run: ReceivingRun) => joining.note(run);
-  const receipts = new RunReceipts({ files, clock, log }, { findRun: find, onWritten });
+  const receipts = createRunReceipts({ files, clock, log }, { findRun: find, onWritten });
   return {
-    divert: receipts.add.bind(receipts),
+    divert: receipts.add,
     /** Begins with what a listener that was killed has left. */
     begin: async () => {
       for await (const { plan, directory } of runs.listBehind()) joining.note({ run: plan.id, directory });

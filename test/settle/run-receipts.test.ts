@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { RunReceipts } from '../../src/settle/run-receipts.js';
+import { createRunReceipts } from '../../src/settle/run-receipts.js';
 import { eventsIn } from '../listen/a-listener.js';
 import { anEventLine, aReceipt } from '../listen/events.js';
 import { FakeClock } from '../run/fake-clock.js';
@@ -18,7 +18,7 @@ async function someReceipts() {
   const said: string[] = [];
   const say = (message: string) => void said.push(message);
   const found = { isThere: true };
-  const receipts = new RunReceipts(
+  const receipts = createRunReceipts(
     { files: disk.files, clock, log: { info: say, warn: say, error: say } },
     {
       findRun: async (run) => {

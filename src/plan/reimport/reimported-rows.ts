@@ -30,125 +30,116 @@ export interface FoundRow {
  * Rows that a step reads from rejections files of runs: known by their ids, so that each is planned once and by one plan
  * alone, however often it is re-imported, and whatever was fixed in it.
  */
-export class ReimportedRows {
-  readonly #step: { readonly kind: string; readonly number: number };
-  readonly #owners: RowOwners;
-  readonly #describeRow: (ordinal: number) => string;
+export function createReimportedRows(
+  step: { kind: string; number: number },
+  owners: RowOwners,
+  describeRow: (ordinal: number) => string,
+) {
   /** By `nameOf`, the rows of the step itself: planned, or left out by its `where`. */
-  readonly #taken = new RowTable();
+  const taken = new RowTable();
   /** By `nameOf`: the last file of the step that has the row. */
-  readonly #lastIn = new RowTable();
+  const lastIn = new RowTable();
   /** By the content of a file of the step: the digest of its rows. */
-  readonly #digests = new Map<string, string>();
+  const digests = new Map<string, string>();
   /** By the digest of the rows of a file: its ids, at any time, of which rows come back. */
-  readonly #cameBack = new Map<string, Set<string>>();
-  #names: readonly string[] = [];
+  const cameBack = new Map<string, Set<string>>();
+  let names: readonly string[] = [];
   /** By id: the rows of a block. */
-  #found = new Map<string, FoundRow>();
-  #files = new Set<string>();
+  let inBlock = new Map<string, FoundRow>();
+  const files = new Set<string>();
 
-  constructor(
-    step: { kind: string; number: number },
-    owners: RowOwners,
-    { describeRow }: { describeRow: (ordinal: number) => string },
-  ) {
-    this.#step = step;
-    this.#owners = owners;
-    this.#describeRow = describeRow;
-  }
-
-  /** Notes which rows of the step's files come back in others of them, before any is planned. `assertNotInterrupted` throws where planning is to end: it is asked at each block. */
-  async readAhead(
-    inputs: readonly DigestedInput[],
-    open: (file: InputFile) => RecordReader,
-    assertNotInterrupted: () => void,
-  ): Promise<void> {
-    for (const { contentSha256 } of inputs) {
-      const digest = this.#owners.findDigest(this.#step.kind, contentSha256);
-      if (digest !== undefined) this.#digests.set(contentSha256, digest);
-    }
-    if (this.#digests.size === 0) return;
-    this.#names = inputs.map(({ file }) => file.shown);
-    for (const [index, { file }] of inputs.entries()) {
-      const reader = open(file);
-      // What is wrong with the file is said when it is planned.
-      await new ProblemList().gather(file.shown, async () => {
-        for await (const { rows } of reader.blocks()) {
-          assertNotInterrupted();
-          if (reader.ownColumns.length === 0) return;
-          await this.prepare(rows.ownIds.values());
-          this.#noteFound(index);
-        }
-      });
-    }
-    this.#files.clear();
-  }
-
-  #noteFound(index: number): void {
-    for (const [ownId, { digest }] of this.#found) {
+  function noteFound(index: number): void {
+    for (const [ownId, { digest }] of inBlock) {
       const id = nameOf(ownId);
       if (id === undefined) continue;
-      this.#lastIn.set(id, index);
-      if (digest !== undefined) remember(this.#cameBack, digest, () => new Set<string>()).add(id.file);
+      lastIn.set(id, index);
+      if (digest !== undefined) remember(cameBack, digest, () => new Set<string>()).add(id.file);
     }
-  }
-
-  /** Why a row of a file, which has no id, is not planned: it comes back in another file. */
-  findComeBack(contentSha256: string, row: number): RowRefusal | undefined {
-    for (const file of this.#cameBack.get(this.#digests.get(contentSha256) ?? '') ?? []) {
-      const last = this.#lastIn.get({ file, row });
-      if (last !== undefined) return skip('read-again', `It came back in ${this.#names[last]}, and counts there`);
-    }
-    return undefined;
-  }
-
-  /** Why a row that cannot be sent is not rejected: a later file has it again. */
-  findLater(ownId: string, file: number): RowRefusal | undefined {
-    const id = nameOf(ownId);
-    const last = (id && this.#lastIn.get(id)) ?? file;
-    return last === file ? undefined : skip('read-again', 'The same row stands in a later file, and counts there');
   }
 
   /** Looks up the rows of a block, by their ids. */
-  async prepare(ownIds: Iterable<string>): Promise<void> {
-    this.#found = new Map();
+  async function prepare(ownIds: Iterable<string>): Promise<void> {
+    inBlock = new Map();
     for (const ownId of ownIds) {
       const row = readRowId(ownId);
       if (row === undefined) continue;
-      this.#files.add(row.file);
-      this.#found.set(ownId, await this.#owners.find(this.#step, ownId));
+      files.add(row.file);
+      inBlock.set(ownId, await owners.find(step, ownId));
     }
   }
 
-  /** Why a row is not planned; undefined where it may be. */
-  check(ownId: string): RowRefusal | undefined {
-    const found = this.#found.get(ownId);
-    const id = nameOf(ownId);
-    if (found === undefined || id === undefined) {
-      return rejectUnknown(
-        ownId.startsWith(`${OF_A_TEST}-`)
-          ? 'it was sent as a test: the row itself stands in the input of the job'
-          : 'its _rowId is not one that Volley wrote, expected it unchanged',
-      );
-    }
-    const earlier = this.#taken.get(id);
-    return earlier === undefined
-      ? found.refusal
-      : skip('read-again', `The same row stands in ${this.#describeRow(earlier)}, which is kept`);
-  }
-
-  noteTaken(ownId: string, ordinal: number): void {
-    const id = nameOf(ownId);
-    if (id !== undefined) this.#taken.set(id, ordinal);
-  }
-
-  /** Ends a file: the ids of those whose rows it held. */
-  takeFiles(): string[] {
-    const files = [...this.#files].sort();
-    this.#files = new Set();
-    return files;
-  }
+  return {
+    /** Notes which rows of the step's files come back in others of them, before any is planned. `assertNotInterrupted` throws where planning is to end: it is asked at each block. */
+    async readAhead(
+      inputs: readonly DigestedInput[],
+      open: (file: InputFile) => RecordReader,
+      assertNotInterrupted: () => void,
+    ): Promise<void> {
+      for (const { contentSha256 } of inputs) {
+        const digest = owners.findDigest(step.kind, contentSha256);
+        if (digest !== undefined) digests.set(contentSha256, digest);
+      }
+      if (digests.size === 0) return;
+      names = inputs.map(({ file }) => file.shown);
+      for (const [index, { file }] of inputs.entries()) {
+        const reader = open(file);
+        // What is wrong with the file is said when it is planned.
+        await new ProblemList().gather(file.shown, async () => {
+          for await (const { rows } of reader.blocks()) {
+            assertNotInterrupted();
+            if (reader.ownColumns.length === 0) return;
+            await prepare(rows.ownIds.values());
+            noteFound(index);
+          }
+        });
+      }
+      files.clear();
+    },
+    /** Why a row of a file, which has no id, is not planned: it comes back in another file. */
+    findComeBack(contentSha256: string, row: number): RowRefusal | undefined {
+      for (const file of cameBack.get(digests.get(contentSha256) ?? '') ?? []) {
+        const last = lastIn.get({ file, row });
+        if (last !== undefined) return skip('read-again', `It came back in ${names[last]}, and counts there`);
+      }
+      return undefined;
+    },
+    /** Why a row that cannot be sent is not rejected: a later file has it again. */
+    findLater(ownId: string, file: number): RowRefusal | undefined {
+      const id = nameOf(ownId);
+      const last = (id && lastIn.get(id)) ?? file;
+      return last === file ? undefined : skip('read-again', 'The same row stands in a later file, and counts there');
+    },
+    prepare,
+    /** Why a row is not planned; undefined where it may be. */
+    check(ownId: string): RowRefusal | undefined {
+      const found = inBlock.get(ownId);
+      const id = nameOf(ownId);
+      if (found === undefined || id === undefined) {
+        return rejectUnknown(
+          ownId.startsWith(`${OF_A_TEST}-`)
+            ? 'it was sent as a test: the row itself stands in the input of the job'
+            : 'its _rowId is not one that Volley wrote, expected it unchanged',
+        );
+      }
+      const earlier = taken.get(id);
+      return earlier === undefined
+        ? found.refusal
+        : skip('read-again', `The same row stands in ${describeRow(earlier)}, which is kept`);
+    },
+    noteTaken(ownId: string, ordinal: number): void {
+      const id = nameOf(ownId);
+      if (id !== undefined) taken.set(id, ordinal);
+    },
+    /** Ends a file: the ids of those whose rows it held. */
+    takeFiles(): string[] {
+      const sorted = [...files].sort();
+      files.clear();
+      return sorted;
+    },
+  };
 }
+
+export type ReimportedRows = ReturnType<typeof createReimportedRows>;
 
 /** A name that a row keeps whenever its file was sent: it has one message in a plan. Undefined where `ownId` is not an id. */
 function nameOf(ownId: string): RowId | undefined {
