@@ -220,8 +220,9 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
   });
 
   test('notices two who edit, and a check that the campaign was changed after', async () => {
-    await console.aCampaign('edited', PEOPLE);
-    const { plan } = await console.check('edited');
+    await console.aCampaign('edited', 'name,mobile,agreed\nA,+6591234001,yes\nB,+6591234002,no\n');
+    const { plan, ...checked } = await console.check('edited');
+    expect(textOf(checked)).toContain('The column agreed is not used');
     const form = { ...(await console.formOf('/c/edited/message')), sender: 'LADEN' };
     const first = await console.post('/c/edited/message', { ...form, message: 'Mine' });
     const second = await console.post('/c/edited/message', { ...form, message: 'Theirs' });
@@ -231,6 +232,7 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
 
     const stale = await console.ask('/c/edited/check');
     expect(textOf(stale)).toContain('was changed since this check');
+    expect(textOf(stale)).not.toContain('is not used');
     expect((await console.post('/c/edited/send', { plan, count: '3' })).status).toBe(409);
   });
 

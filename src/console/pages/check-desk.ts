@@ -209,7 +209,7 @@ function checkPage(
   const night = send ? findNight(plan, nowMs) : undefined;
   return renderPage(view, {
     title,
-    body: html`<h1>Check</h1>${stale}<p class="lead">${lead}</p>${!isBegun && renderBefore(view, checked, before)}${night !== undefined && html`<p class="note"><b>It is night there now:</b> ${night}. Phones ring, and some countries forbid it. <a href="${view.at}/when">Choose another time</a>.</p>`}${send !== NOTHING && renderUnasked(unasked)}${cost}
+    body: html`<h1>Check</h1>${stale}<p class="lead">${lead}</p>${!isBegun && renderBefore(view, checked, before)}${night !== undefined && html`<p class="note"><b>It is night there now:</b> ${night}. Phones ring, and some countries forbid it. <a href="${view.at}/when">Choose another time</a>.</p>`}${send && renderUnasked(unasked)}${cost}
 ${plan.steps.map((step) => renderStep(step, plan))}${send}${!isStale && html`<p>If the file, or a list, was changed since:</p>${start('Check again', html` class="quiet"`)}`}`,
     command:
       plan.retryOf === undefined
