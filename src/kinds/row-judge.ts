@@ -32,53 +32,47 @@ export interface HadSkip extends Skip {
  * Says which rows of a step are sent: a number on a suppression list comes first, then what the draft says itself, who had the text already,
  * and last the duplicates, so that a row which is not sent never takes the place of one that is.
  */
-export class RowJudge {
-  readonly #context: JudgeContext;
-  readonly #digestText: RowPlanner['digestText'];
-  readonly #comparesBy: 'number' | 'session' | undefined;
-  readonly #numbers = new NumberSet();
+export function createRowJudge(
+  step: RowStep,
+  { digestText }: Pick<RowPlanner, 'digestText'>,
+  { findSuppressed, had, describeRow }: JudgeContext,
+) {
+  const numbers = new NumberSet();
   /** A code is good for two hours at most, which at the cap of 100 checks a second is 720,000 sessions. */
-  readonly #sessions = new Map<string, number>();
+  const sessions = new Map<string, number>();
+  const comparesBy = kindOf(step).comparesBy?.(step);
 
-  constructor(step: RowStep, { digestText }: Pick<RowPlanner, 'digestText'>, context: JudgeContext) {
-    this.#context = context;
-    this.#digestText = digestText;
-    this.#comparesBy = kindOf(step).comparesBy?.(step);
-  }
-
-  /** Why a row is not sent; undefined where it is. */
-  refuse(row: DraftedRow): RowRefusal | undefined {
-    const { number, refusal } = row;
-    if (number === undefined) return refusal ?? this.#refuseDuplicate(row);
-    const suppressed = this.#context.findSuppressed(number);
-    if (suppressed !== undefined) return { kind: 'skipped', skip: suppressed };
-    if (refusal !== undefined) return refusal;
-    const digest = this.#digestText;
-    const skip = digest && this.#context.had?.find(number, () => digest(row));
-    return skip === undefined ? this.#refuseDuplicate(row) : { kind: 'skipped', skip };
-  }
-
-  /** The row is planned. */
-  note(row: DraftedRow): void {
-    const digest = this.#digestText;
-    if (digest !== undefined && row.number !== undefined) this.#context.had?.note(row.number, () => digest(row));
-  }
-
-  /** Refuses a row whose number or session an earlier row has. */
-  #refuseDuplicate(row: DraftedRow): RowRefusal | undefined {
-    const earlier = this.#findEarlier(row);
-    if (earlier === undefined) return undefined;
-    const where = this.#context.describeRow(earlier);
-    const reason = `The same ${this.#comparesBy} stands in ${where}, which is the one used`;
-    return { kind: 'skipped', skip: { code: 'duplicate', reason } };
-  }
-
-  #findEarlier(row: DraftedRow): number | undefined {
-    if (this.#comparesBy === 'number') return row.number && this.#numbers.add(row.number, row.ordinal);
-    if (this.#comparesBy === undefined) return undefined;
+  const findEarlier = (row: DraftedRow): number | undefined => {
+    if (comparesBy === 'number') return row.number && numbers.add(row.number, row.ordinal);
+    if (comparesBy === undefined) return undefined;
     const session = foldSessionId(row.facts[0] ?? '');
-    const earlier = this.#sessions.get(session);
-    if (earlier === undefined) this.#sessions.set(session, row.ordinal);
+    const earlier = sessions.get(session);
+    if (earlier === undefined) sessions.set(session, row.ordinal);
     return earlier;
-  }
+  };
+  /** Refuses a row whose number or session an earlier row has. */
+  const refuseDuplicate = (row: DraftedRow): RowRefusal | undefined => {
+    const earlier = findEarlier(row);
+    if (earlier === undefined) return undefined;
+    const reason = `The same ${comparesBy} stands in ${describeRow(earlier)}, which is the one used`;
+    return { kind: 'skipped', skip: { code: 'duplicate', reason } };
+  };
+  return {
+    /** Why a row is not sent; undefined where it is. */
+    refuse(row: DraftedRow): RowRefusal | undefined {
+      const { number, refusal } = row;
+      if (number === undefined) return refusal ?? refuseDuplicate(row);
+      const suppressed = findSuppressed(number);
+      if (suppressed !== undefined) return { kind: 'skipped', skip: suppressed };
+      if (refusal !== undefined) return refusal;
+      const skip = digestText && had?.find(number, () => digestText(row));
+      return skip === undefined ? refuseDuplicate(row) : { kind: 'skipped', skip };
+    },
+    /** The row is planned. */
+    note(row: DraftedRow): void {
+      if (digestText !== undefined && row.number !== undefined) had?.note(row.number, () => digestText(row));
+    },
+  };
 }
+
+export type RowJudge = ReturnType<typeof createRowJudge>;

@@ -6,7 +6,7 @@ import { FilterTally } from '../filter/filter-tally.js';
 import type { InputFile } from '../input/inputs.js';
 import type { ReadBlock, RecordReader } from '../input/record-reader.js';
 import type { RowStep } from '../job/job.js';
-import { type JudgeContext, RowJudge } from '../kinds/row-judge.js';
+import { createRowJudge, type JudgeContext, type RowJudge } from '../kinds/row-judge.js';
 import { createColumnBinding } from './bind-columns.js';
 import { DraftedRows } from './format/row-line.js';
 import type { InputReader } from './plan-deps.js';
@@ -36,7 +36,7 @@ export async function checkInputHead(
 ): Promise<InputHead | undefined> {
   const records = reader.readRecords(file, step.input);
   const mayGrow = file.format === 'ndjson';
-  const judge = new RowJudge(step, {}, { findSuppressed, describeRow: String });
+  const judge = createRowJudge(step, {}, { findSuppressed, describeRow: String });
   return problems.gather(file.shown, async () => {
     const { first, isWhole } = await readHead(records);
     for (const own of records.ownColumns) {

@@ -8,7 +8,7 @@ import { FilterTally } from '../filter/filter-tally.js';
 import type { RecordReader } from '../input/record-reader.js';
 import { type ActionStep, isRowStep, type RowStep } from '../job/job.js';
 import { actionKindOf, kindOf } from '../kinds/kinds.js';
-import { RowJudge } from '../kinds/row-judge.js';
+import { createRowJudge, type RowJudge } from '../kinds/row-judge.js';
 import type { RowPlanner, RowRefusal } from '../kinds/step-kind.js';
 import type { CostTally } from '../prices/cost-tally.js';
 import { createColumnBinding, joinColumns } from './bind-columns.js';
@@ -75,7 +75,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   const ofKind = kindOf(step);
   const planner = ofKind.createPlanner(step, planId, number);
   const findSuppressed = (e164: number) => suppression?.find(e164);
-  const judge = new RowJudge(step, planner, { findSuppressed, had: context.had, describeRow });
+  const judge = createRowJudge(step, planner, { findSuppressed, had: context.had, describeRow });
   const { kind, limits } = step;
   const { where } = step.input;
   const chooser = createStageChooser(step);

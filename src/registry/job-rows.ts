@@ -3,7 +3,7 @@ import { accountOfKind } from '../job/job.js';
 import type { RowStatusView } from '../journal/row-status-view.js';
 import type { RowId } from '../kinds/ids.js';
 import { digestOfRows, type Plan, type PlannedInput, type PlannedStep } from '../plan/format/plan-file.js';
-import { fileIdsOf, type PlaceInPlan, RowPlaces } from '../plan/reimport/named-rows.js';
+import { fileIdsOf, type PlaceInPlan, readRowPlaces } from '../plan/reimport/named-rows.js';
 import { decideByStates, openReceipts, type Receipts } from '../report/delivery-receipts.js';
 import { readRunRows } from '../report/run-rows.js';
 import type { Files } from '../storage/files.js';
@@ -32,7 +32,7 @@ export class JobRows {
   readonly #digests = new Map<string, string>();
   /** Runs that took a file, whether they are there or gone, in the order in which they began. */
   readonly #takers = new Map<string, Taker[]>();
-  readonly #places = new Map<string, Promise<RowPlaces>>();
+  readonly #places = new Map<string, ReturnType<typeof readRowPlaces>>();
   readonly #rows = new Map<string, Promise<RowStatusView>>();
   readonly #receipts = new Map<string, Promise<Receipts | undefined>>();
 
@@ -101,8 +101,8 @@ export class JobRows {
 
   /** Where a row stands in a run that is there, for steps of a kind. */
   async placesIn(run: PastRun, kind: string, id: RowId): Promise<PlaceInPlan[]> {
-    const places = remember(this.#places, run.plan.id, () => RowPlaces.read(this.files, run));
-    return (await places).find(kind, id);
+    const find = await remember(this.#places, run.plan.id, () => readRowPlaces(this.files, run));
+    return find(kind, id);
   }
 
   /** What became of the planned rows of a run that is there. */

@@ -40,7 +40,7 @@ const WORDS_COLUMN = '_description';
  */
 export async function writeStepReport(files: Files, source: ReportedStep) {
   const { plan, planned, directory } = source;
-  const outputs = await StepOutputs.create(files, source, kindOf(rowStepOf(plan.job, planned.number)).resultColumns);
+  const outputs = await openStepOutputs(files, source, kindOf(rowStepOf(plan.job, planned.number)).resultColumns);
   const cost = planned.cost && createAcceptedCost(planned.cost);
   try {
     for await (const batch of readReported(files, source)) {
@@ -184,100 +184,84 @@ interface OutputWriter {
 }
 
 /** The five output files of a step, written under temporary names until complete. */
-class StepOutputs {
-  readonly #planned: PlannedStep;
-  readonly #writers: Readonly<Record<Output, OutputWriter>>;
-  readonly #balance = emptyBalance();
-  readonly #reasons = forEachExplained(() => new ReasonTally());
-
-  static async create(
-    files: Files,
-    { plan, planned, directory }: ReportedStep,
-    resultColumns: readonly string[],
-  ): Promise<StepOutputs> {
-    const { columns } = planned;
-    const { format } = plan.job.output;
-    const open = async (output: Output) => {
-      const name = `${planned.number}-${planned.kind}.${output}.${format}`;
-      const { columns: all, kept } = outputColumns(output, resultColumns, columns);
-      const lines = createLineFormat(plan.job.output, all);
-      const file = await createOutputFile(files, join(directory, name), plan.job.output);
-      const text = new TextBuffer();
-      text.append(lines.header);
-      const own = kept.length === columns.length ? undefined : kept;
-      return { file, name, format: lines, text, kept: own };
-    };
-    const opened: [Output, OutputWriter][] = [];
-    try {
-      for (const output of LISTED_OUTPUTS) opened.push([output, await open(output)]);
-    } catch (error) {
-      await Promise.allSettled(opened.map(([, { file }]) => file.discard()));
-      throw error;
-    }
-    return new StepOutputs(planned, Object.fromEntries(opened) as Record<Output, OutputWriter>);
+async function openStepOutputs(
+  files: Files,
+  { plan, planned, directory }: ReportedStep,
+  resultColumns: readonly string[],
+) {
+  const { number, kind, columns, inputs } = planned;
+  const { format } = plan.job.output;
+  const open = async (output: Output): Promise<OutputWriter> => {
+    const name = `${number}-${kind}.${output}.${format}`;
+    const { columns: all, kept } = outputColumns(output, resultColumns, columns);
+    const lines = createLineFormat(plan.job.output, all);
+    const file = await createOutputFile(files, join(directory, name), plan.job.output);
+    const text = new TextBuffer();
+    text.append(lines.header);
+    return { file, name, format: lines, text, kept: kept.length === columns.length ? undefined : kept };
+  };
+  const opened: [Output, OutputWriter][] = [];
+  const discard = () => Promise.allSettled(opened.map(([, { file }]) => file.discard()));
+  try {
+    for (const output of LISTED_OUTPUTS) opened.push([output, await open(output)]);
+  } catch (error) {
+    await discard();
+    throw error;
   }
+  const writers = Object.fromEntries(opened) as Record<Output, OutputWriter>;
+  const balance = emptyBalance();
+  const tallies = forEachExplained(() => new ReasonTally());
 
-  private constructor(planned: PlannedStep, writers: Readonly<Record<Output, OutputWriter>>) {
-    this.#planned = planned;
-    this.#writers = writers;
-  }
-
-  get isFull(): boolean {
-    return LISTED_OUTPUTS.some((output) => this.#writers[output].text.length >= FLUSH_BYTES);
-  }
-
-  add(row: RowLine, standing: RowStanding): void {
-    const { output } = standing;
-    this.#balance.read += 1;
-    this.#balance[OUTPUTS[output].counted] += 1;
-    if (output !== 'results' && output !== 'skipped') this.#addReason(row, this.#reasons[output], standing);
-    const writer = this.#writers[output];
-    const place = [this.#planned.number, this.#planned.inputs[row.file]?.file ?? '', row.line, row.row] as const;
-    const all = this.#spread(row);
-    const cells = writer.kept?.map((index) => all[index]) ?? all;
-    writer.text.append(writer.format.line(outputCells(standing, place, cells)));
-  }
-
-  #addReason(row: RowLine, reasons: ReasonTally, { stage, field, code, reason }: RowStanding): void {
+  const addReason = (row: RowLine, tally: ReasonTally, { stage, field, code, reason }: RowStanding) => {
     // Not reached yet.
     if (code === '') return;
-    reasons.add(code, () => {
-      const { file = '', path = '', columns = [] } = this.#planned.inputs[row.file] ?? {};
+    tally.add(code, () => {
+      const { file = '', path = '', columns = [] } = inputs[row.file] ?? {};
       const { line, row: number, cells } = row;
       const example = describeExample({ file, path, line, row: number, columns, cells }, { code, field });
       return { said: stage === 'send' ? maskNumbers(reason) : describeExpected(code, reason), example };
     });
-  }
-
-  async flush(): Promise<void> {
-    for (const { text, file } of Object.values(this.#writers)) await text.flush((bytes) => file.write(bytes));
-  }
-
-  async finish() {
-    await this.flush();
-    const names: Partial<Record<Output, string>> = {};
-    for (const output of LISTED_OUTPUTS) {
-      await this.#writers[output].file.finish();
-      names[output] = this.#writers[output].name;
-    }
-    const codes = forEachExplained((output) => this.#reasons[output].counts());
-    const reasons = EXPLAINED_OUTPUTS.flatMap((output) =>
-      this.#reasons[output].list().map((each) => ({ output, ...each })),
-    );
-    return { balance: this.#balance, codes, reasons, files: names };
-  }
-
-  async discard(): Promise<void> {
-    await Promise.allSettled(Object.values(this.#writers).map(({ file }) => file.discard()));
-  }
-
+  };
   /** The row's cells in the order of the step's columns: the files of a step may have different ones. */
-  #spread(row: RowLine): RowLine['cells'] {
-    const { columns, inputs } = this.#planned;
+  const spread = (row: RowLine): RowLine['cells'] => {
     const map = inputs[row.file]?.columnMap ?? [];
     if (row.cells.length === columns.length && map.every((column, index) => column === index)) return row.cells;
     return spreadCells(row.cells, map, columns.length);
-  }
+  };
+  const flush = async () => {
+    for (const { text, file } of Object.values(writers)) await text.flush((bytes) => file.write(bytes));
+  };
+  return {
+    add(row: RowLine, standing: RowStanding): void {
+      const { output } = standing;
+      balance.read += 1;
+      balance[OUTPUTS[output].counted] += 1;
+      if (output !== 'results' && output !== 'skipped') addReason(row, tallies[output], standing);
+      const writer = writers[output];
+      const place = [number, inputs[row.file]?.file ?? '', row.line, row.row] as const;
+      const all = spread(row);
+      const cells = writer.kept?.map((index) => all[index]) ?? all;
+      writer.text.append(writer.format.line(outputCells(standing, place, cells)));
+    },
+    get isFull(): boolean {
+      return LISTED_OUTPUTS.some((output) => writers[output].text.length >= FLUSH_BYTES);
+    },
+    flush,
+    async finish() {
+      await flush();
+      const names: Partial<Record<Output, string>> = {};
+      for (const output of LISTED_OUTPUTS) {
+        await writers[output].file.finish();
+        names[output] = writers[output].name;
+      }
+      const codes = forEachExplained((output) => tallies[output].counts());
+      const reasons = EXPLAINED_OUTPUTS.flatMap((output) =>
+        tallies[output].list().map((each) => ({ output, ...each })),
+      );
+      return { balance, codes, reasons, files: names };
+    },
+    discard,
+  };
 }
 
 function forEachExplained<T>(make: (output: ExplainedOutput) => T): Record<ExplainedOutput, T> {

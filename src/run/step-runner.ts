@@ -8,7 +8,7 @@ import type { Lane } from '../throttle/lane.js';
 import { StepNotices } from './run-events.js';
 import { isOver, sleepUntil, stopAfter, tooLate } from './run-times.js';
 import { Breaker, Caution, type Clearance, findFailing } from './send/breaker.js';
-import { PartQueue } from './send/part-queue.js';
+import { createPartQueue } from './send/part-queue.js';
 import { costOf, type PartSource, type PartToSend } from './send/request-reader.js';
 import { findClosed, type SendContext } from './send/send-context.js';
 import { type Attempt, isUnknown, sendPart } from './send/send-part.js';
@@ -23,7 +23,7 @@ export class StepRunner {
   readonly #notices: StepNotices;
   readonly #rows: StepTally;
   readonly #caution: Caution;
-  readonly #queue: PartQueue;
+  readonly #queue: ReturnType<typeof createPartQueue>;
   /** Parts in the lane, waiting or in flight. */
   readonly #underWay = { parts: 0, rows: 0 };
   /** Parts that were begun and have not ended, deferred ones included. */
@@ -35,7 +35,7 @@ export class StepRunner {
   constructor(context: SendContext, source: PartSource, lane: Lane) {
     this.#context = context;
     this.#source = source;
-    this.#queue = new PartQueue(context, source);
+    this.#queue = createPartQueue(context, source);
     this.#caution = new Caution({ isRepeatable: context.kind.isRepeatable(context.step) });
     this.#lane = lane;
     this.#notices = context.before?.notices ?? new StepNotices(context.deps, context.planned);

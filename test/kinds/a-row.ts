@@ -3,7 +3,7 @@ import { RowWriter } from '../../src/domain/bytes/row-writer.js';
 import { bindRows } from '../../src/filter/bind-rows.js';
 import type { RowStep } from '../../src/job/job.js';
 import { kindOf } from '../../src/kinds/kinds.js';
-import { RowJudge } from '../../src/kinds/row-judge.js';
+import { createRowJudge } from '../../src/kinds/row-judge.js';
 import type { Preview, RowRefusal } from '../../src/kinds/step-kind.js';
 import { Columns } from '../../src/normalize/columns.js';
 import { DraftedRows } from '../../src/plan/format/row-line.js';
@@ -31,7 +31,7 @@ export function planRows(
   for (const [at, cells] of rows.entries()) writer.add({ cells, line: at + 2, row: at + 1, fault: undefined });
   const planner = kindOf(step).createPlanner(step, 'planplanplan', 1);
   const context = { findSuppressed: () => undefined, describeRow: (ordinal: number) => `row ${ordinal + 1}` };
-  const judge = new RowJudge(step, planner, context);
+  const judge = createRowJudge(step, planner, context);
   const row = new DraftedRows({ rows: writer.take() }, draftRow);
   return rows.map((_, index): RowPlan => {
     row.index = index;

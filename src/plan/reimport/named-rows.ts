@@ -104,45 +104,27 @@ export interface PlaceInPlan {
   readonly state: number | 'refused' | 'left-out' | 'skipped';
 }
 
-interface PlacesInStep {
-  readonly step: PlannedStep;
-  readonly places: RowTable;
-}
-
 const OTHER_STATES = ['refused', 'left-out', 'skipped'] as const;
 
-/** Where rows stand in a plan, by their ids; it is read once. */
-export class RowPlaces {
-  /** By step: of each row the index of a planned one; below 0 another state. */
-  readonly #steps: readonly PlacesInStep[];
-
-  static async read(files: Files, run: PlanAt): Promise<RowPlaces> {
-    const steps: PlacesInStep[] = [];
-    for (const step of run.plan.steps) {
-      if (step.counts.read === 0) continue;
-      const places = new RowTable();
-      for await (const { row, id, index } of readNamedRows(files, run, step)) {
-        // What became of a row that came back, the plan has where it did.
-        if (id === undefined || (row.state === 'skipped' && row.skip.code === 'read-again')) continue;
-        if ((places.get(id) ?? -1) < 0) places.set(id, row.state === 'planned' ? index : encodeState(row));
-      }
-      steps.push({ step, places });
+/** Reads where rows stand in a plan, once; what it gives finds them by their ids, for steps of a kind. */
+export async function readRowPlaces(files: Files, run: PlanAt): Promise<(kind: string, id: RowId) => PlaceInPlan[]> {
+  const steps: { readonly step: PlannedStep; readonly places: RowTable }[] = [];
+  for (const step of run.plan.steps) {
+    if (step.counts.read === 0) continue;
+    const places = new RowTable();
+    for await (const { row, id, index } of readNamedRows(files, run, step)) {
+      // What became of a row that came back, the plan has where it did.
+      if (id === undefined || (row.state === 'skipped' && row.skip.code === 'read-again')) continue;
+      if ((places.get(id) ?? -1) < 0) places.set(id, row.state === 'planned' ? index : encodeState(row));
     }
-    return new RowPlaces(steps);
+    steps.push({ step, places });
   }
-
-  private constructor(steps: readonly PlacesInStep[]) {
-    this.#steps = steps;
-  }
-
-  /** Finds where a row stands, for steps of a kind. */
-  find(kind: string, id: RowId): PlaceInPlan[] {
-    return this.#steps.flatMap(({ step, places }) => {
+  return (kind, id) =>
+    steps.flatMap(({ step, places }) => {
       const place = step.kind === kind ? places.get(id) : undefined;
       if (place === undefined) return [];
       return [{ step, state: place < 0 ? (OTHER_STATES[-1 - place] ?? 'skipped') : place }];
     });
-  }
 }
 
 function encodeState(row: RowLine): number {

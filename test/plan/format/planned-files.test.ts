@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeRequestLine, encodeRequestLine } from '../../../src/plan/format/plan-file.js';
 import { assertPlanWhole, readPlannedRows } from '../../../src/plan/format/planned-files.js';
-import { RowPlaces, readRowsOfOthers } from '../../../src/plan/reimport/named-rows.js';
+import { readRowPlaces, readRowsOfOthers } from '../../../src/plan/reimport/named-rows.js';
 import { writeReport } from '../../../src/report/write-report.js';
 import { aRun, aScriptedService } from '../../run/a-run.js';
 import { aContactsStep, anSmsStep, aPlan, type MadePlan } from '../a-plan.js';
@@ -18,7 +18,7 @@ const READERS: Readonly<Record<string, (made: MadePlan) => Promise<unknown>>> = 
     const retryOf = { run: 'another', only: 'rejected', codes: [] } as const;
     return exhaust(readRowsOfOthers(disk.files, { directory, plan: { ...plan, retryOf } }));
   },
-  'the places of rows': ({ disk, directory, plan }) => RowPlaces.read(disk.files, { directory, plan }),
+  'the places of rows': ({ disk, directory, plan }) => readRowPlaces(disk.files, { directory, plan }),
 };
 
 async function exhaust(rows: AsyncIterable<unknown>): Promise<void> {
