@@ -4,6 +4,7 @@ import { readRunName } from '../../src/plan/format/run-directories.js';
 import { readSealed } from '../../src/plan/format/sealed-json.js';
 import type { MemoryDocument } from '../../src/registry/memory-file.js';
 import type { Files } from '../../src/storage/files.js';
+import { removeMemory } from '../registry/memory-on-disk.js';
 import { aRecorder } from '../service/a-recorder.js';
 import { anSmsStep, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
@@ -94,6 +95,25 @@ describe('abandon', () => {
       expect(stdout).toContain(`run ${plan} has sent people.csv again since`);
       expect(stdout).not.toContain('volley retry');
     }
+  });
+
+  test('a plan of a retry that was never sent keeps its rows, for a retry of it alone', async () => {
+    const { workspace, run } = await aRunThatEndedEarly();
+    await abandon(workspace, run);
+    const { plan: first } = await workspace.retry(`out/sale/${run}`, 'unprocessed');
+
+    await abandon(workspace, first);
+
+    expect((await workspace.retry(`out/sale/${run}`, 'unprocessed')).state).toBe('nothing-to-retry');
+    const sent = await workspace.resend(`out/sale/${first}`, 'unprocessed');
+    expect(sent.summary.balance).toMatchObject({ read: 10, accepted: 10 });
+    await expectRefused(workspace, first);
+    // By way of a lost memory.
+    removeMemory(workspace.path('out/sale'));
+    await expectNothingNew(workspace, '--adopt');
+    await expectRefused(workspace, run);
+    await expectRefused(workspace, first);
+    expect(await nobodyTwice(workspace)).toHaveLength(20);
   });
 
   test('a plan that was abandoned before it was sent had taken nothing: its files are planned anew, and sent once', async () => {

@@ -108,6 +108,19 @@ test('an approval is of the requests too: with another text in one, and a checks
   expect((await refused()).code).toBe('plan-damaged');
 });
 
+test('`run` sends the plan that was approved: made again by another user, it is the same to the byte; the approval stays known once its rows are pruned', async () => {
+  const { workspace, directory, planSha256, approve } = await aPlan();
+  await approve('bob');
+
+  expect((await as(workspace, 'cron').give('run', 'job.yaml')).code).toBe(0);
+
+  expect(sha256Of(directory)).toBe(planSha256);
+  expect(await workspace.destinations()).toEqual(numbersOf(30));
+  await workspace.volley('prune', 'job.yaml', '--older-than', '0h');
+  const { record } = readSealed(readFileSync(join(directory, 'run.json'), 'utf8'));
+  expect(record.approved).toMatchObject([{ planSha256, name: 'bob' }]);
+});
+
 test('an approval is of one plan.json: under other limits, or with one byte changed and sealed again, it counts no more', async () => {
   const { workspace, directory, approve, apply, refused } = await aPlan();
   await approve('bob');
@@ -141,6 +154,24 @@ test('a job that asks for less later takes nothing away: only letting the plan g
 
   await workspace.volley('abandon', directory);
   expect((await as(workspace, 'ann').give('run', 'job.yaml')).code).toBe(0);
+});
+
+test('two approvals are of two people, and a plan of a retry needs its own', async () => {
+  const { workspace, approve, apply, refused } = await aPlan({ guards: { requireApproval: 2 } });
+  expect(await approve('bob')).toMatchObject({ state: 'waiting', approvals: { count: 1, required: 2 } });
+  await approve('BOB');
+  expect((await refused()).message).toContain('it has 1 approval, expected 2');
+  await approve('cid');
+  workspace.setFaults({ kind: 'reject-rows', nth: 1, rows: 1 });
+  expect(await apply()).toBe(1);
+  workspace.setFaults();
+
+  const bob = as(workspace, 'bob');
+  const { directory, planSha256 } = await bob.told('retry', 'job.yaml', '--only', 'rejected');
+  expect((await bob.refused('apply', directory)).exitCode).toBe(4);
+  for (const person of ['ann', 'cid']) await as(workspace, person).give('approve', directory, '--confirm', planSha256);
+  expect((await bob.give('apply', directory)).code).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(30));
 });
 
 test('where the job names approvers, an approval is signed with the key of one of them', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/fault.js';
 import { aJobOfAreas, anSmsStep, IN_ORDER, numberOf, numbersOf, people } from './a-job.js';
+import { killAfter } from './a-mortal-command.js';
 import { prove } from './a-proof.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
@@ -75,6 +76,20 @@ test.concurrent('a job of every area: the dialer pauses meanwhile, each number g
 
   expect((await workspace.run()).code).toBe(3);
   expect(await handedOver(workspace)).toHaveLength(3);
+});
+
+test.concurrent('killed while it sends, the next run finds the campaign paused, sends the rest, and lets it resume', async () => {
+  const stall = { kind: 'stall-after', area: 'sms', nth: 2 } as const;
+  const workspace = await aJobWith(30, () => [PAUSE, anSmsStep(), RESUME], stall);
+  // Two of the campaign come first.
+  await killAfter(4, workspace, 'run', 'job.yaml');
+  expect(await changesOf(workspace)).toEqual(['PAUSED']);
+  workspace.setFaults();
+
+  const { code, summary } = await workspace.run();
+
+  expect([code, summary.balance]).toMatchObject([3, { accepted: 20, inDoubt: 10 }]);
+  expect(await changesOf(workspace)).toEqual(['PAUSED', 'RUNNING']);
 });
 
 test.concurrent('the proof of a run says what was tried again, halved, set up, changed and let pass, and holds', async () => {

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { aStepForTomorrow, numbersOf, people } from './a-job.js';
+import { anSmsStep, aStepForTomorrow, numbersOf, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
+import { readCommands } from './command.js';
 
 const aScheduledJob = (file = people(30), ...faults: Parameters<Workspace['setFaults']>) =>
   aJobFor(file, { steps: [aStepForTomorrow()] }, ...faults);
@@ -64,6 +65,28 @@ test('after a cancel its account, a run and the page say when messages were take
   expect(again.stdout).toContain(`retry out/sale/${basename(directory)} --only not-sent --job job.yaml\n`);
 });
 
+test('where a job is changed while the service holds its messages, run says how they are taken back and sent anew: each gets one', async () => {
+  const { workspace, summary } = await aScheduledRun();
+  const unchanged = await workspace.run('--no-json');
+  expect(unchanged.stdout).toContain('--again');
+  const template = { source: 'ACME', text: 'Dear {{ name }}', scheduled: summary.steps[0]?.scheduled?.at };
+  workspace.change({ steps: [anSmsStep({ template })] });
+
+  let account = (await workspace.run('--no-json')).stdout;
+  expect(account).toMatch(/with another template\.text: the service holds 30 messages until /);
+  const given: (string | undefined)[] = [];
+  for (let round = 0; round < 3; round++) {
+    const [command = []] = readCommands(account.slice(account.indexOf('Next: '))).map((words) => words.slice(2));
+    given.push(command[0]);
+    if (account.replace(/\s+/g, ' ').includes('with --job and a job file of the same steps added'))
+      command.push('--job', 'job.yaml');
+    account = (await workspace.volley(...command, '--no-json')).stdout;
+  }
+  expect(given).toEqual(['cancel', 'retry', 'apply']);
+  expect(await numbers(workspace, false)).toEqual(numbersOf(30));
+  expect(new Set((await messages(workspace, false)).map(({ text }) => text.slice(0, 4)))).toEqual(new Set(['Dear']));
+});
+
 test('a plan for people to whom the service holds another message of the job warns of it, with the command that takes it back', async () => {
   const { workspace, summary } = await aScheduledRun();
   const warning =
@@ -100,6 +123,23 @@ test('of a job the newest run is taken back: where the service holds messages of
   expect([refused.exitCode, refused.error.hint]).toEqual([2, expect.stringMatching(others)]);
 
   expect(await workspace.told('cancel', run)).toMatchObject({ cancelled: 30, others: [] });
+});
+
+test('of messages that wait for several times the first and the last are said', async () => {
+  const at = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+  const steps = [2, 1].map((days) =>
+    anSmsStep({ template: { source: 'ACME', text: `{{ name }} ${days}`, scheduled: at(days) } }),
+  );
+  const workspace = await aJobFor(people(2), { steps });
+  const { plan } = (await workspace.run()).summary;
+  workspace.change();
+  workspace.write('people.csv', people(1, 101));
+  await workspace.run();
+  const { error } = await workspace.refused('cancel', 'job.yaml');
+  const said =
+    / the service holds 4 messages, the first of them until (\d+ \w+ \d+) at [^,]+, the last until (\d+ \w+ \d+) at /;
+  const [, first = '', last = ''] = said.exec(error.hint ?? '') ?? [];
+  expect([error.hint?.startsWith(`Of run ${plan} `), Date.parse(last) - Date.parse(first)]).toEqual([true, 86_400_000]);
 });
 
 test('of a run that is not at its end cancel says how many rows the next run sends, and what lets it go', async () => {
@@ -215,6 +255,20 @@ test('what was taken back and sent again with --again, saved anew with a byte or
       2,
       expect.stringContaining(`run ${plan} has sent people.csv again since`),
     ]);
+  }
+  expect(await numbers(workspace, false)).toEqual(numbersOf(30));
+});
+
+test('what is taken back after --again has sent it is not said to be retried', async () => {
+  const { workspace, summary } = await aScheduledRun(people(30));
+  const { plan } = (await workspace.run('--again')).summary;
+  const { stdout } = await workspace.volley('cancel', summary.directory, '--no-json');
+  expect(stdout).toContain(`run ${plan} has sent people.csv again since`);
+  expect(stdout).not.toContain('volley retry');
+  for (const verb of ['apply', 'report', 'status']) {
+    const account = (await workspace.volley(verb, summary.directory, '--no-json')).stdout;
+    const next = account.slice(account.indexOf('Next: ')).replace(/\s+/g, ' ');
+    expect(next, verb).toContain(`run ${plan} has sent people.csv again since`);
   }
   expect(await numbers(workspace, false)).toEqual(numbersOf(30));
 });

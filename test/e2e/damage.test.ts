@@ -49,6 +49,22 @@ async function expectRefusedByAll(workspace: Workspace, words: readonly string[]
   expect(snapshot(workspace)).toEqual(before);
 }
 
+test.each(oneIn(2, [1, 3]))(
+  'a byte that changed in line %i of the journal, on which later lines build, is named with its file',
+  async (lineNumber) => {
+    const { workspace, directory } = await aStoppedRun();
+    const journal = `${directory}/journal.ndjson`;
+    const lines = workspace.read(journal).split('\n');
+    const offset = lines.slice(0, lineNumber - 1).reduce((bytes, line) => bytes + line.length + 1, 0);
+    const bytes = Buffer.from(workspace.read(journal));
+    const at = offset + Math.floor((lines[lineNumber - 1]?.length ?? 0) / 2);
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+    workspace.write(journal, bytes);
+
+    await expectRefusedByAll(workspace, [`${journal}: the line at byte ${offset} is damaged`, 'Nothing was sent']);
+  },
+);
+
 const LOSSES: readonly (readonly [string, (text: string) => string | undefined, string])[] = [
   ['is gone', () => undefined, 'journal.ndjson is gone'],
   ['lost its last line', (text) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1), 'its end is cut off'],
@@ -71,6 +87,22 @@ test.each(oneIn(2, LOSSES))(
     expect(JSON.stringify(skipped)).not.toContain('never applied');
   },
 );
+
+test('a retry that was sent, and whose journal is gone since, is neither made again nor called unsent', async () => {
+  const { workspace, directory } = await aStoppedRun();
+  const retried = await workspace.resend(directory, 'unprocessed');
+  const plan = `${retried.summary.directory}/plan.json`;
+  const before = readFileSync(plan);
+  rmSync(`${retried.summary.directory}/journal.ndjson`);
+  const sent = await workspace.destinations();
+
+  expect((await workspace.retry(directory, 'unprocessed')).state).toBe('nothing-to-retry');
+  expect(readFileSync(plan)).toEqual(before);
+  expect((await workspace.volley('plan', 'job.yaml', '--no-json')).stdout).not.toContain('is not sent');
+  const refused = await workspace.refused('report', directory, '--campaign');
+  expect(refused).toMatchObject({ exitCode: 4, error: { code: 'registry-mismatch' } });
+  expect(await workspace.destinations()).toEqual(sent);
+});
 
 /** What may happen to a file on a disk, or by a careless hand. */
 const DAMAGES: readonly (readonly [string, (text: string) => string | undefined])[] = [

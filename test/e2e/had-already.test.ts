@@ -1,7 +1,8 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
-import { aContactsStep, anSmsStep, IN_ORDER, numberOf, numbersOf, people } from './a-job.js';
+import { aContactsStep, anSmsStep, aStepForTomorrow, IN_ORDER, numberOf, numbersOf, people } from './a-job.js';
 import { aJobFor, aJobOfSteps, aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { type OutputName, readOutput } from './account.js';
 import { aGrownExport } from './some-runs.js';
@@ -41,6 +42,20 @@ test('a grown export sends to whom is new; the others are held, with exit code 1
     expect((await workspace.volley(verb, summary.directory, '--no-json')).stdout).not.toContain('Next: ');
 });
 
+test.each([
+  ['another text', { steps: [saying('Hello {{ name }}')] }, 12],
+  ['another sender', { steps: [anSmsStep({ template: { source: 'LADEN', text: 'Hi {{ name }}' } })] }, 12],
+  ['repeat: always', { repeat: 'always' }, undefined],
+])('%s sends to all; the plan says how many had another text from the job', async (_what, changes, others) => {
+  const workspace = await aGrownExport();
+  workspace.change(changes);
+  const { code, summary } = await workspace.run();
+  expect([code, summary.steps[0]?.had?.otherText?.rows]).toEqual([0, others]);
+  const page = readFileSync(join(summary.directory, 'report.html'), 'utf8');
+  expect(/Remarks|What was not accepted/.exec(page)?.[0]).toBe('Remarks');
+  expect(await workspace.destinations()).toEqual(TWICE);
+});
+
 test('who was corrected after the message had gone gets it again: the plan says so, also where no one had exactly the text', async () => {
   const workspace = await aGrownExport();
   workspace.write('people.csv', people(3).replace('P2', 'Paula'));
@@ -54,6 +69,14 @@ test('who was corrected after the message had gone gets it again: the plan says 
   workspace.change({ name: 'herbst', sameText: 'skip' });
   workspace.write('people.csv', people(1, 2).replace('P2', 'Pola'));
   expect((await workspace.run()).summary.steps[0]?.had).toBeUndefined();
+});
+
+test('rows that the service refused, and those that a cancel took back, had nothing', async () => {
+  const workspace = await aJobFor(people(4), { steps: [aStepForTomorrow()] }, REFUSE_P3);
+  await workspace.run();
+  expect((await workspace.volley('cancel', 'job.yaml')).code).toBe(0);
+  workspace.write('people.csv', people(5));
+  expect((await workspace.run()).summary.balance.skipped).toBe(0);
 });
 
 const REFUSE_P3 = { kind: 'reject-rows', endingWith: '003' } as const;
@@ -158,6 +181,17 @@ test('people show says what a person was sent, by which run, with which text, an
   expect(words(stdout)).toMatch(/job sale, run \w+ · accepted: "Hi P11"/);
 });
 
+test('a run that was let go counts with what it sent, and not with what it never will', async () => {
+  const workspace = await aJobFor(people(30), {}, { kind: 'status-401', area: 'sms', nth: 2 });
+  const { summary } = await workspace.run();
+  expect(summary.balance.accepted).toBe(10);
+  workspace.setFaults();
+  expect((await workspace.volley('abandon', summary.directory)).code).toBe(0);
+  workspace.change({ name: 'other' });
+  expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 20, skipped: 10 });
+  expect(await workspace.destinations()).toEqual(numbersOf(30));
+});
+
 test('two steps with one text write to a person once; twice in one step is what duplicates says', async () => {
   for (const sameText of [undefined, 'skip', 'send']) {
     const workspace = await aJobFor(people(3));
@@ -192,6 +226,37 @@ test('a number that is kept twice gets each of its texts once, from whichever fi
   expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(1), numberOf(2)]);
   workspace.change({ ...changes, sameText: 'send' });
   expect((await workspace.run('--again')).summary.balance.accepted).toBe(5);
+});
+
+test.each(['hold', 'skip'])(
+  'sameText: %s counts whatever repeat says, and --again is a word of its own',
+  async (sameText) => {
+    const workspace = await aGrownExport();
+    workspace.change({ sameText, repeat: 'always' });
+    expect((await workspace.run()).code).toBe(sameText === 'hold' ? 1 : 0);
+    expect(await workspace.destinations()).toEqual(numbersOf(13));
+    workspace.change({ sameText });
+    expect((await workspace.run('--again')).summary.balance.accepted).toBe(13);
+  },
+);
+
+test('a row whose number may have had the text, as it is in doubt, says so', async () => {
+  const workspace = await aJobFor(people(2), {}, { kind: 'reset-after', area: 'sms', nth: 1 });
+  expect((await workspace.run()).code).toBe(3);
+  workspace.setFaults();
+  workspace.change({ name: 'other' });
+  expect(reasonOf((await workspace.run()).summary)).toMatch(/^The number may have had exactly this text from run/);
+});
+
+test('blanks and line ends behind a text make no other text of it', async () => {
+  const workspace = await aJobFor(people(2));
+  const texts = ['Hi {{ name }}', 'Hi {{ name }} ', 'Hi {{ name }}\r\n', 'Hi P1 \n', 'Hi {{ name }}\\n'];
+  const codes: (number | null)[] = [];
+  for (const [at, text] of texts.entries()) {
+    workspace.change({ name: `job-${at}`, steps: [saying(text)] });
+    codes.push((await workspace.run()).code);
+  }
+  expect(codes).toEqual([0, 1, 1, 1, 0]);
 });
 
 test('the two forms of a number in Argentina are one person: within a step, across steps and jobs, and for people show', async () => {

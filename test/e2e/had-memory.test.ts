@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
@@ -31,6 +31,32 @@ async function expectRefused(workspace: Workspace, args = ['run', 'job.yaml'], w
   expect([exitCode, error.code]).toEqual([4, 'registry-mismatch']);
   expect(JSON.stringify(error)).toContain(why);
 }
+
+test('the memory holds no number in clear, and is for its owner alone; what is missing of it is made again', async () => {
+  const workspace = await aGrownExport();
+  const [path = ''] = peopleFiles(workspace);
+  for (const each of [workspace.path(`${MEMORY}/key`), path]) expect(statSync(each).mode & 0o777).toBe(0o600);
+  const bytes = readFileSync(path);
+  for (const number of numbersOf(12)) {
+    const double = Buffer.alloc(8);
+    double.writeDoubleLE(Number(number));
+    expect(bytes.includes(number.slice(1)) || bytes.includes(double)).toBe(false);
+  }
+  rmSync(path);
+  expect((await workspace.run()).summary.balance.skipped).toBe(12);
+});
+
+test('what a process left in the memory that died as it wrote is removed a day later: jobs share it, and another may be writing now', async () => {
+  const workspace = await aGrownExport();
+  const [old, young] = [25, 23].map((hours) => {
+    const path = workspace.path(`${MEMORY}/k3v9q2m8x4aa-${hours}.people.1.part`);
+    writeFileSync(path, 'half');
+    utimesSync(path, new Date(), new Date(Date.now() - hours * 3_600_000));
+    return path;
+  }) as [string, string];
+  await workspace.run();
+  expect([existsSync(old), existsSync(young)]).toEqual([false, true]);
+});
 
 test('a job that names a memory later takes its own runs along, and those only; so does one that names none any more', async () => {
   const workspace = await aGrownExport();
@@ -157,6 +183,20 @@ test.each([
     expect(await workspace.destinations()).toEqual(numbersOf(12));
   },
 );
+
+test('a memory that was restored from before the end of a run learns it anew: who did not get the text from it gets it', async () => {
+  const steps = [anSmsStep({ batchSize: 1 })];
+  const workspace = await aJobFor(people(3), { steps }, { kind: 'status-401', area: 'sms', nth: 2 });
+  expect((await workspace.run()).code).toBe(4);
+  workspace.setFaults({ kind: 'reject-rows', endingWith: '3' });
+  cpSync(workspace.path(MEMORY), workspace.path('backup'), { recursive: true });
+  expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 2, rejected: 1 });
+  cpSync(workspace.path('backup'), workspace.path(MEMORY), { recursive: true });
+  workspace.setFaults();
+  workspace.change({ name: 'other' });
+  expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 1, skipped: 2 });
+  expect(await workspace.destinations()).toEqual(numbersOf(3));
+});
 
 test('where the memory cannot be read no plan is made: a byte changed, a key lost', async () => {
   const workspace = await aGrownExport();

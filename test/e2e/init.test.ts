@@ -46,6 +46,22 @@ test('init writes a job that can be checked, planned and run as it is, the same 
   expect(workspace.read('a/people.yaml')).not.toMatch(/Person|9100|Singapur/);
 });
 
+test('what its comments name is taken in from them: consent, hours, test numbers, a price list and a time', async () => {
+  workspace.write('comments/prices.csv', 'country,sms\nSG,0.05\n');
+  await init('comments', { 'people.csv': PEOPLE });
+  const written = workspace.read('comments/people.yaml');
+  const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  // What the service sends at a time has no window.
+  for (const when of ['scheduled', 'window']) {
+    const taken = written.replace(new RegExp(`# (?=(${when}|where|testNumbers|prices):)`, 'g'), '');
+    workspace.write('comments/people.yaml', taken.replace('2026-12-01', at));
+    expect(taken.match(/^ *(window|where|testNumbers|prices|scheduled):/gm)).toHaveLength(4);
+    expect(await workspace.told('check', 'comments/people.yaml')).toMatchObject({ exitCode: 0 });
+  }
+  const hours = { groups: { SG: expect.any(Number) } };
+  expect(await planOf('comments/people.yaml')).toMatchObject({ planned: 20, skipped: 10, hours });
+});
+
 test('a job that exists is not overwritten', async () => {
   workspace.write('e/people.yaml', 'mine');
   await expectRefused(init('e', { 'people.csv': PEOPLE }), 'e/people.yaml: it exists');

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
-import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aContactsStep, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { runUntil } from './a-mortal-command.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 
@@ -43,6 +44,94 @@ test('files that a finished run took are moved; a file of the same name keeps bo
   expect((await workspace.volley('run', 'job.yaml', '--no-json')).stdout).toContain(
     'also to those who had them, move them back from whenDone.moveTo, then: ',
   );
+});
+
+test('a packed file whose name is taken keeps both of its endings, by which it would be read', async () => {
+  const workspace = await anInboxJob({});
+  workspace.change({ steps: [anSmsStep({ input: { ...INPUT, files: 'inbox/*' } })] });
+  for (const first of [0, 10]) {
+    workspace.write('inbox/monday.csv.gz', gzipSync(people(2, first)));
+    await workspace.run();
+  }
+  expectFiles(workspace, [], ['monday-2.csv.gz', 'monday.csv.gz']);
+});
+
+test('what was moved is no input any more, also where the pattern matches it there: a job that is repeated would send it each time', async () => {
+  const workspace = await anInboxJob();
+  const input = { files: 'inbox/**/*.csv', whenDone: { moveTo: 'inbox/sent' } };
+  workspace.change({ repeat: 'always', steps: [anSmsStep({ input })] });
+  expect((await workspace.run()).code).toBe(0);
+  workspace.write('inbox/sent-late.csv', people(1, 10));
+  const { code, stderr } = await workspace.run();
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringMatching(/skipped: inbox\/sent\/monday.csv was already sent by run/),
+  ]);
+  expect(await workspace.destinations()).toEqual([...numbersOf(2), ...numbersOf(1, 10)]);
+});
+
+test.each(['inbox', '.'])(
+  'files that no run took are sent, also where they lie below the directory to move to: %s',
+  async (moveTo) => {
+    const workspace = await anInboxJob();
+    workspace.change({ steps: [anSmsStep({ input: { files: 'inbox/*.csv', whenDone: { moveTo } } })] });
+    expect((await workspace.run()).code).toBe(0);
+    expect(await workspace.destinations()).toEqual(numbersOf(2));
+  },
+);
+
+test('apply moves what its plan took, and no test of a plan does', async () => {
+  const workspace = await anInboxJob();
+  const directory = await workspace.plan();
+  workspace.write('inbox/tuesday.csv', people(2, 10));
+  expect((await workspace.volley('test', directory, '--to', numberOf(500))).code).toBe(0);
+  expectFiles(workspace, ['monday.csv', 'tuesday.csv'], []);
+  expect((await workspace.volley('apply', directory)).code).toBe(0);
+  expectFiles(workspace, ['tuesday.csv'], ['monday.csv']);
+});
+
+test('nothing is moved before every run is finished; then the file that two steps read is moved once', async () => {
+  const workspace = await anInboxJob();
+  workspace.change({ steps: [aContactsStep({ input: INPUT }), anSmsStep({ input: INPUT })] });
+  workspace.setFaults({ kind: 'status-401', area: 'sms', nth: 1 });
+  expect((await workspace.run()).code).toBe(4);
+  expectFiles(workspace, ['monday.csv'], []);
+
+  workspace.setFaults();
+  expect((await workspace.run()).code).toBe(0);
+  expectFiles(workspace, [], ['monday.csv']);
+});
+
+test('a file whose content is not what was sent any more stays, and is sent by the next run', async () => {
+  const workspace = await anInboxJob({ 'inbox/export.csv': people(2) });
+  workspace.change({ steps: [anSmsStep({ input: { files: 'inbox/*.csv' } })] });
+  expect((await workspace.run()).code).toBe(0);
+  workspace.write('inbox/export.csv', people(2, 10));
+  workspace.write('inbox/broken.csv', 'name,mobile\n"never ends');
+  workspace.change({ steps: [anSmsStep({ input: INPUT })] });
+  expect((await workspace.run()).code).toBe(2);
+  expectFiles(workspace, ['broken.csv', 'export.csv'], []);
+
+  workspace.write('inbox/broken.csv', people(1, 20));
+  expect((await workspace.run()).code).toBe(0);
+  expectFiles(workspace, [], ['broken.csv', 'export.csv']);
+  expect(workspace.read('sent/export.csv')).toBe(people(2, 10));
+  expect(await workspace.destinations()).toEqual([...numbersOf(2), ...numbersOf(2, 10), ...numbersOf(1, 20)]);
+});
+
+test('what a step took is moved to where that step says by now, though another one was put before it', async () => {
+  const workspace = await anInboxJob();
+  workspace.change({ steps: [anSmsStep({ input: { files: INPUT.files } })] });
+  await workspace.run();
+  const before = anSmsStep({
+    input: { files: 'vip/*.csv', whenDone: { moveTo: 'vip/sent/' } },
+    template: { text: 'VIP' },
+  });
+  workspace.write('vip/one.csv', people(1, 50));
+  workspace.change({ steps: [before, anSmsStep({ input: INPUT })] });
+  await workspace.run();
+  expectFiles(workspace, [], ['monday.csv']);
+  expect(listed(workspace, 'vip/sent')).toEqual(['one.csv']);
 });
 
 test('what cannot be moved is one warning and no failure; a later run moves it, also to another directory', async () => {

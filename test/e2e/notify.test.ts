@@ -61,3 +61,25 @@ test('a signal while it waits for notBefore is posted, as while it waits for its
   const error = { code: 'interrupted', message: expect.stringContaining('SIGTERM came while it waited until') };
   expect(bodies.map((body) => JSON.parse(body))).toMatchObject([{ event: 'failure', exitCode: 75, error }]);
 });
+
+test('the reason that is posted is that of the log: the first problem of the plan, without the columns of a file', async () => {
+  const workspace = await aWorkspace();
+  const { base: url, bodies } = await aRecorder();
+  const reasonOf = async (input: object, more: object = {}) => {
+    workspace.change({ notify: { url }, steps: [anSmsStep({ input, ...more })] });
+    const { code, stderr } = await workspace.volley('run', 'job.yaml');
+    expect(code).toBe(2);
+    const logged = stderr.split('\n').find((line) => line.includes('"event":"end"')) ?? '{}';
+    return [JSON.parse(bodies.at(-1) ?? '{}').reason, JSON.parse(logged).reason];
+  };
+  workspace.write('people.csv', people(2));
+  workspace.write('headless.csv', 'Nobody,+6591000099\nNoone,+6591000098\n');
+
+  const [posted, logged] = await reasonOf({ files: 'people.csv' }, { suppress: { files: 'opt-outs.csv' } });
+  expect(posted).toMatch(/^Cannot plan the job: there is 1 problem: opt-outs.csv: there is no such file/);
+  expect(posted).toBe(logged);
+
+  const [short, long] = await reasonOf({ files: 'headless.csv' });
+  expect(short).toMatch(/no column matches '\w+'$/);
+  expect(long).toContain(`${short}; columns: Nobody, `);
+});

@@ -1,4 +1,15 @@
-import { chmodSync, cpSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, unlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
@@ -76,6 +87,15 @@ test('a directory that is taken away in mid-run ends the run with 4: the same co
 });
 
 describe('a directory that is not as volley left it', () => {
+  test('is refused where the whole output was copied; the original resumes', async () => {
+    const { workspace } = await aStoppedRun();
+    cpSync(workspace.path('out'), workspace.path('copy'), { recursive: true });
+    workspace.writeJob({ ...JSON.parse(workspace.read('job.yaml')), output: 'copy' }, 'copied.yaml');
+    await expectRefused(workspace, ['run', 'copied.yaml'], 'it is a copy of');
+    expect((await workspace.run()).code).toBe(3);
+    await expectEachOnce(workspace);
+  });
+
   test('is refused where an old backup was put back in its place, until a person adopts it', async () => {
     const { workspace, run } = await aStoppedRun();
     cpSync(workspace.path('out'), workspace.path('bak'), { recursive: true, preserveTimestamps: true });
@@ -165,6 +185,15 @@ describe('a directory that is not as volley left it', () => {
     },
   );
 
+  test('is refused where the journal alone was put back, made while a run sent that came to its end since', async () => {
+    const journalOf = (workspace: Workspace) => `${workspace.firstRun()}/journal.ndjson`;
+    const workspace = await aRunWithBackup(journalOf);
+    cpSync(workspace.path('backup'), workspace.path(journalOf(workspace)), { preserveTimestamps: true });
+    for (let again = 0; again < 3; again++)
+      await expectRefused(workspace, RUN, 'its end is cut off', 'Put the run back');
+    await expectEachOnce(workspace, 100);
+  });
+
   test('is refused without its lock file, until a person adopts it', async () => {
     const workspace = await aJobFor(people(10));
     expect((await workspace.run()).code).toBe(0);
@@ -177,5 +206,19 @@ describe('a directory that is not as volley left it', () => {
     removeMemory(workspace.path('out/sale'));
     await expectRefused(workspace, RUN, 'its memory is gone');
     expect(await workspace.told(...RUN, '--adopt')).toMatchObject({ state: 'nothing-new' });
+  });
+
+  test('goes on where its files have other rights, links and times since a run was stopped', async () => {
+    const workspace = await aJobFor(people(30), {}, { kind: 'status-401', area: 'sms', nth: 2 });
+    expect((await workspace.run()).code).toBe(4);
+    workspace.setFaults();
+    for (const path of listFiles(workspace.path('out/sale'))) {
+      chmodSync(path, 0o644);
+      linkSync(path, `${path}.link`);
+      utimesSync(path, 1_700_000_000, 1_700_000_000);
+    }
+
+    expect((await workspace.run()).code).toBe(0);
+    await expectEachOnce(workspace, 30);
   });
 });

@@ -7,6 +7,14 @@ import { people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
 import { aStoppedRun } from './some-runs.js';
 
+/** A night whose second request of ten rows lost its answer. */
+async function aNightInDoubt() {
+  const workspace = await aJobFor(people(30), {}, { kind: 'reset-after', nth: 2 });
+  const { summary } = await workspace.run();
+  expect(summary.balance).toMatchObject({ accepted: 20, inDoubt: 10 });
+  return { workspace, night: summary, run: workspace.firstRun() };
+}
+
 const readDoubt = (workspace: Workspace, isRunning = false) =>
   readOpenDoubt(nodeFiles, workspace.path('out/sale'), { isSandbox: false, isRunning });
 
@@ -43,6 +51,19 @@ test('rows in doubt of an earlier run are named by every command of its job, and
   expect(await run()).toMatchObject({ ...idle, exitCode: 0, openDoubt: { rows: 0, runs: [] } });
 });
 
+test('the figure of rows in doubt comes from the journal where there is no summary, or one of a run that had not ended', async () => {
+  const { workspace, night, run } = await aNightInDoubt();
+  const path = `${run}/summary.json`;
+  const stale = { ...JSON.parse(workspace.read(path)), state: 'stopped', balance: { ...night.balance, inDoubt: 0 } };
+
+  rmSync(workspace.path(path));
+  expect((await readDoubt(workspace)).rows).toBe(10);
+  for (const text of ['', '{', 'null', '{"state":"finished"}', JSON.stringify(stale)]) {
+    workspace.write(path, text);
+    expect((await readDoubt(workspace)).rows, text).toBe(10);
+  }
+});
+
 test('it counts what was under way when a process died, as the outputs would say, and not what is under way now', async () => {
   const { workspace } = await aStoppedRun();
   expect(await readDoubt(workspace, true)).toEqual({ rows: 0, runs: [] });
@@ -52,4 +73,11 @@ test('it counts what was under way when a process died, as the outputs would say
   expect((await workspace.told('status', run)).steps).toMatchObject([{ withWorkers: 0, balance }]);
   expect((await workspace.told('runs', 'job.yaml')).runs).toMatchObject([{ balance }]);
   expect(await workspace.told('report', run)).toMatchObject({ balance });
+});
+
+test('it is unknown, and not zero, for a run that cannot be read', async () => {
+  const { workspace, night, run } = await aNightInDoubt();
+  const path = `${run}/plan.json`;
+  workspace.write(path, workspace.read(path).slice(0, 100));
+  expect(await readDoubt(workspace)).toMatchObject({ rows: 0, runs: [{ run: night.plan, inDoubt: null }] });
 });

@@ -1,8 +1,9 @@
-import { renameSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
 import { anSmsStep, aStepForTomorrow, numberOf, numbersOf, people } from './a-job.js';
 import { aJobFor, type aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readOutput } from './account.js';
 
 const line = (person: number, what: 'out' | 'in' = 'out') =>
   `${numberOf(person)},${what},2026-11-26T09:15:00.000Z,ann,STOP\n`;
@@ -24,6 +25,67 @@ async function aJobWith(
 }
 
 describe.concurrent('opt-outs of a job', () => {
+  test('that Volley wrote: of a number the latest line counts', async () => {
+    const lines = [line(1), line(2), line(3), line(2, 'in'), line(4, 'in'), line(4)].join('');
+    const workspace = await aJobWith({ 'opt-outs.csv': `${OPT_OUT_HEADER}${lines}` });
+    const { code, summary } = await workspace.run();
+    expect([code, summary.steps[0]?.skips]).toEqual([0, { 'opted-out': 3 }]);
+    expect(await workspace.destinations()).toEqual(without(30, 1, 3, 4));
+    const list = { file: 'opt-outs.csv', columns: ['number'], read: 3, found: 3, notFound: 0 };
+    expect(summary.steps[0]?.suppression).toMatchObject([list]);
+  });
+
+  test('name a line in Argentina by one form, and its person opts in by the other', async () => {
+    const [mobile, calls] = ['+5491123456789', '+541123456789'];
+    const workspace = await aJobWith({
+      'opt-outs.csv': `${OPT_OUT_HEADER}${calls},out,2099-01-01T00:00:00.000Z,ann,\n`,
+    });
+    workspace.write('people.csv', `name,mobile\nAna,${mobile}\n`);
+    await workspace.volley('people', 'opt-in', 'job.yaml', mobile);
+    await workspace.run();
+    expect(await workspace.destinations()).toEqual([mobile]);
+  });
+
+  test('that others wrote, all of a directory: each number in them is out', async () => {
+    const files = {
+      'lists/volley.csv': `${OPT_OUT_HEADER}${line(5)}${line(5, 'in')}`,
+      'lists/crm.csv': `mobile,why\n${numberOf(6)},x\n`,
+      'lists/SHOP.CSV': numbersIn(7),
+      'lists/more.txt': numbersIn(8),
+      'lists/.hidden': 'x',
+      'lists/opt-outs.events.ndjson': '{}',
+    };
+    const workspace = await aJobWith(files, 'lists');
+    await workspace.run();
+    expect(await workspace.destinations()).toEqual(without(30, 6, 7, 8));
+  });
+
+  test('in the memory that jobs share count for all of them, once there are any', async () => {
+    const workspace = await aJobFor(people(3), { memory: 'shared' });
+    const run = await workspace.plan();
+    const { exitCode, list } = await workspace.told('people', 'opt-out', 'job.yaml', numberOf(2));
+    expect([exitCode, list]).toEqual([0, expect.stringMatching(/shared\/opt-outs\.csv$/)]);
+    await workspace.volley('apply', run);
+    expect(await workspace.destinations()).toEqual(without(3, 2));
+  });
+
+  test('in a memory that was removed refuse each new plan and retry, until the list is back', async () => {
+    const workspace = await aJobFor(people(3), { memory: 'shared' }, { kind: 'reject-rows', endingWith: '3' });
+    await workspace.volley('people', 'opt-out', 'job.yaml', numberOf(2));
+    await workspace.run();
+    const list = workspace.read('shared/opt-outs.csv');
+    rmSync(workspace.path('shared'), { recursive: true });
+    workspace.write('people.csv', people(4));
+    const retry = ['retry', workspace.firstRun(), '--only', 'rejected'];
+    for (const args of [['plan', 'job.yaml'], ['run', 'job.yaml'], retry]) {
+      const { exitCode, error } = await workspace.refused(...args);
+      expect([exitCode, error.message]).toEqual([2, expect.stringContaining('opt-outs.csv is gone')]);
+    }
+    workspace.write('shared/opt-outs.csv', list);
+    await workspace.run();
+    expect(await workspace.destinations()).toEqual(without(4, 2, 3));
+  });
+
   test.each<[string, Files, string]>([
     ['is not there', {}, 'does not exist'],
     ['has no number', { 'opt-outs.csv': 'mobile\n' }, 'no column of numbers'],
@@ -72,6 +134,26 @@ test('a list that the plan was made with, and that is gone from its directory, e
   const { code, stdout } = await workspace.volley('apply', run);
   expect([code, stdout]).toEqual([4, expect.stringContaining('b.csv')]);
   expect(await workspace.destinations()).toEqual([]);
+});
+
+test('a number that is put on a suppression list after planning gets nothing, and its row says so; a retry goes to who is on none any more', async () => {
+  const workspace = await aJobFor(people(30), { steps: [anSmsStep({ suppress: { files: 'stop.csv' } })] });
+  workspace.write('stop.csv', numbersIn(30));
+  const run = await workspace.plan();
+  workspace.append('stop.csv', `${numberOf(3)}\n${numberOf(17)}\n`);
+
+  const { code, summary } = await workspace.volley('apply', run);
+
+  expect([code, summary.balance]).toMatchObject([0, { read: 30, accepted: 27, skipped: 1, unprocessed: 2 }]);
+  expect(summary.steps[0]?.notSent).toEqual({ 'opted-out': 2 });
+  expect(await workspace.destinations()).toEqual(without(29, 3, 17));
+  const _reason = expect.stringContaining('The number came onto the list stop.csv after the plan was made');
+  const row = { _code: 'opted-out', _reason };
+  expect(readOutput(summary, 1, 'unprocessed')).toMatchObject([row, row]);
+
+  workspace.write('stop.csv', numbersIn(3));
+  expect((await workspace.resend(run, 'unprocessed')).summary.steps[0]?.skips).toEqual({ suppressed: 1 });
+  expect(await workspace.destinations()).toEqual(without(29, 3));
 });
 
 const INVITING = { template: { source: 'ACME', text: 'Hi {{ name }}. Reply STOP to opt out.' } };

@@ -34,6 +34,21 @@ describe('volley test', () => {
     expect(new Set((await workspace.sms()).map(({ clientMessageId }) => clientMessageId)).size).toBe(32);
   });
 
+  test('sends rows of a job before its time, and the job then takes its file as if nothing had been', async () => {
+    const testNumbers = [MINE, YOURS];
+    const workspace = await aJobFor(people(30), { notBefore: inHours(24), testNumbers, repeat: 'always' });
+
+    const { code, summary } = await workspace.volley('test', 'job.yaml', '--count', '3');
+
+    expect([code, summary.testOf, summary.balance.accepted]).toEqual([0, { plan: null, numbers: 2 }, 6]);
+    const texts = (await workspace.sms()).map(({ text }) => text);
+    expect(texts).toEqual([1, 1, 2, 2, 3, 3].map((person) => `Hi P${person}`));
+    workspace.change();
+    expect((await workspace.run()).summary.balance.accepted).toBe(30);
+    expect(JSON.parse(workspace.read(`${workspace.runOf(summary.plan)}/plan.json`)).occurrence).toBe('');
+    expect((await workspace.destinations()).slice(0, 30)).toEqual(numbersOf(30));
+  });
+
   test('a test that stopped is resumed by the same command, and sends nothing twice; the job does not wait for it', async () => {
     const workspace = await aJobFor(people(30));
     workspace.setFaults({ kind: 'reset-after', area: 'sms', nth: 1 }, { kind: 'status-401', area: 'sms', nth: 2 });

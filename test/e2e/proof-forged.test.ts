@@ -196,4 +196,27 @@ describe.concurrent('verify.mjs', () => {
       expect(stderr).toContain(said);
     },
   );
+
+  test('holds results to the byte, workbooks as well, and refuses any with a byte changed, or of another run', async () => {
+    const stdout = saying(`${CSV}: it is the file of what was accepted in step 1, to the byte`);
+    const held = await proven.verify(...SALTED, CSV, '--number', '+65 (9100) 00-02');
+    expect(held).toMatchObject({ code: 0, stderr: '', stdout });
+    expect(held.stdout).toContain('+65 (9100) 00-02: accepted (entry');
+
+    const workbook = await aProvenRun({ format: 'xlsx' });
+    expect((await workbook.verify(...SALTED, '1-sms.results.xlsx')).code).toBe(0);
+    const results = proven.read(CSV);
+    const verify = (of: Proof, content: string) => of.verify(...SALTED, of.write(content));
+    const refused = refusedFor('does not hold: it was changed or written anew');
+    expect(await verify(workbook, results)).toMatchObject(refused);
+    const place = fc.nat(results.length - 1);
+    await fc.assert(
+      fc.asyncProperty(place, fc.integer({ min: 1, max: 127 }), async (at, bits) => {
+        const changed = String.fromCharCode(results.charCodeAt(at) ^ bits);
+        const forged = results.slice(0, at) + changed + results.slice(at + 1);
+        expect(await verify(proven, forged)).toMatchObject(refused);
+      }),
+      RUNS,
+    );
+  }, 120_000);
 });

@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { memoryIn, removeMemory } from '../registry/memory-on-disk.js';
+import { eventsIn } from '../listen/a-listener.js';
+import { aReceipt } from '../listen/events.js';
+import { memoryIn, readMemoryIn, removeMemory } from '../registry/memory-on-disk.js';
 import { anSmsStep, people } from './a-job.js';
 import { aJobFor } from './a-workspace.js';
+import { rejectionsOf } from './account.js';
 
 /** A finished run in which the service refused some rows, and the plan one. */
 async function aFinishedRun() {
@@ -73,6 +76,25 @@ test('nothing of a pruned run is sent again: not its file, not its rejections, n
   expect(await workspace.destinations()).toEqual(sent);
 });
 
+test('a listener goes on when a run is pruned: its late receipts stand with other events, and no number comes back to it', async () => {
+  const { workspace, run, directory, prune } = await aFinishedRun();
+  const listening = workspace.start(['listen', '--receipts', 'out', '--port', '0']);
+  const { origin } = JSON.parse(await listening.firstLine());
+  const post = async (state: string) => {
+    const receipt = aReceipt({ payload: { clientMessageId: `${run}-1-0` }, status: { state } });
+    expect((await fetch(origin, { method: 'POST', body: JSON.stringify(receipt) })).status).toBe(200);
+  };
+  await post('sent');
+  await prune('0h');
+  await post('delivered');
+  listening.signal('SIGTERM');
+  expect((await listening.ended).code).toBe(0);
+  expect(eventsIn(workspace.read('out/events.ndjson'))).toMatchObject([
+    { event: { payload: { status: { state: 'delivered' } } } },
+  ]);
+  expect(readdirSync(workspace.path(directory))).not.toContain('receipts.ndjson');
+});
+
 test('runs in doubt, unfinished, young, among the last, or whose rows a plan has, stay', async () => {
   const { workspace, run, directory, prune } = await aFinishedRun();
   const { plan, directory: retry } = await workspace.retry(directory, 'rejected');
@@ -96,4 +118,41 @@ test('runs in doubt, unfinished, young, among the last, or whose rows a plan has
   expect(await prune('0h', '--keep-last', '1')).toMatchObject({ pruned: [], kept: 1 });
 
   expect((await prune('0h')).pruned).toMatchObject([{ run: plan }, { run }]);
+});
+
+test('a run stays whose rejections are in a plan that was never sent, also where it had them from another run', async () => {
+  const workspace = await aJobFor(people(3), { steps: [anSmsStep({ input: { files: '*.csv' } })] });
+  const feed = async (directory: string, name: string) => {
+    await workspace.told('report', directory);
+    workspace.write(name, rejectionsOf(directory).replace(/^P2/m, `P2 ${name}`));
+  };
+  workspace.setFaults({ kind: 'reject-rows', endingWith: '002' });
+  const first = await workspace.told('run', 'job.yaml');
+  await feed(first.directory, 'b.csv');
+  const second = await workspace.told('run', 'job.yaml');
+  await workspace.resend(second.directory, 'rejected');
+  const third = workspace.runs().find((name) => ![first, second].some(({ directory }) => directory.endsWith(name)));
+  await feed(workspace.path(`out/sale/${third}`), 'c.csv');
+  workspace.setFaults();
+  const plan = await workspace.plan();
+
+  expect(await workspace.told('prune', 'job.yaml', '--older-than', '0h')).toMatchObject({ pruned: [] });
+
+  expect(await workspace.told('apply', plan)).toMatchObject({ balance: { accepted: 1 } });
+  expect((await workspace.told('prune', 'job.yaml', '--older-than', '0h')).pruned).toHaveLength(4);
+});
+
+test('many runs are pruned with one write of the memory, which is as long as there are runs', async () => {
+  const workspace = await aJobFor(people(1), { steps: [anSmsStep({ input: { files: '*.csv' } })] });
+  await workspace.run();
+  for (const file of [1, 2]) {
+    workspace.write(`${file}.csv`, people(1, file * 10));
+    await workspace.told('run', 'job.yaml');
+  }
+  const { revision } = readMemoryIn(workspace.path('out/sale'));
+
+  const { pruned } = await workspace.told('prune', 'job.yaml', '--older-than', '0h');
+
+  expect(pruned).toHaveLength(3);
+  expect(readMemoryIn(workspace.path('out/sale')).revision).toBe(revision + 1);
 });

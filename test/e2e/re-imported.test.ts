@@ -1,7 +1,9 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PlannedStep } from '../../src/plan/format/plan-file.js';
+import type { Summary } from '../../src/report/summary.js';
 import { runsOf } from '../one-in.js';
 import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
@@ -41,6 +43,62 @@ function pick(rejections: string, text: string): string {
 }
 
 const NOTHING_LEFT = { state: 'nothing-to-retry', left: { retriedBefore: 1 } };
+
+describe.concurrent('a rejections file that is re-imported', () => {
+  test('has its rows sent, and `volley retry` takes none of them any more', async () => {
+    const { workspace, run } = await aRunWithRejections();
+    workspace.write('in/b.csv', fixed(run, numberOf(9)));
+    const fed = await workspace.run();
+    expectEveryRowOnce(fed.summary);
+    expect(fed.summary.balance).toMatchObject({ read: 2, accepted: 2 });
+
+    expect(await workspace.retry(run, 'rejected')).toMatchObject(NOTHING_LEFT);
+
+    expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(9)]);
+    const again: Summary = await workspace.told('report', run);
+    expect(again.steps[0]?.skips).toEqual({ retried: 1 });
+    expect(readOutput(again, 1, 'skipped')[0]?._reason).toContain(fed.summary.plan);
+  });
+
+  test('as a workbook is whole, and read again: numbers keep their plus, and no cell is a formula', async () => {
+    const { workspace, run } = await aRunWithRejections('', { output: { directory: 'out', format: 'xlsx' } });
+    expect(readdirSync(run).filter((name) => name.endsWith('.part'))).toEqual([]);
+    workspace.write('in/b.xlsx', readFileSync(join(run, '1-sms.rejections.xlsx')));
+    // The one without a number is rejected again; what the service had refused is sent.
+    expect((await workspace.run()).summary.balance).toMatchObject({ read: 2, accepted: 1, rejected: 1 });
+    expect(await workspace.destinations()).toEqual(numbersOf(3));
+    expect(await workspace.retry(run, 'rejected')).toMatchObject(NOTHING_LEFT);
+  });
+
+  test.each([
+    [undefined, 1],
+    ['skip', 1],
+    ['send', 2],
+  ])(
+    'and once more with its _rowId cleared, as a row that is new, writes to its person by sameText: %j',
+    async (sameText, messages) => {
+      const { workspace, run } = await aRunWithRejections('', sameText === undefined ? {} : { sameText });
+      const file = fixed(run, numberOf(9));
+      workspace.write('in/b.csv', pick(file, numberOf(9)));
+      expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 1 });
+      workspace.write('in/c.csv', pick(file, numberOf(9)).replace(/,[a-z0-9]+-\d+$/m, ','));
+      expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, skipped: 2 - messages });
+      expect((await workspace.destinations()).filter((to) => to === numberOf(9))).toHaveLength(messages);
+    },
+  );
+
+  test('twice with different edits, in two runs or in one, has each row sent once', async () => {
+    const { workspace, run } = await aRunWithRejections();
+    const file = fixed(run, numberOf(9));
+    workspace.write('in/b.csv', file);
+    workspace.write('in/c.csv', file.replace(numberOf(3), numberOf(13)).replace(numberOf(9), numberOf(19)));
+    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ 'read-again': 2 });
+
+    workspace.write('in/d.csv', file.replace(numberOf(3), numberOf(23)).replace('Nobody', 'Somebody'));
+    expect((await workspace.run()).summary.balance).toMatchObject({ read: 2, skipped: 2 });
+    expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(9)]);
+  });
+});
 
 test.concurrent('a plan of rows that were re-imported gives nothing to itself as long as it is a draft, and is refused once its rows are retried', async () => {
   const { workspace, run } = await aRunWithRejections();
@@ -110,6 +168,15 @@ describe.concurrent('two rows of a file that have one number get one message', (
     expect(await workspace.destinations()).toEqual(numbersOf(2));
   });
 
+  test('where the first has a plan of `volley retry` that is not sent yet', async () => {
+    const { workspace, run } = await aRunWithRejections('Other,none\n');
+    const { directory } = await workspace.retry(run, 'rejected');
+    workspace.write('in/b.csv', pick(fixed(run, numberOf(3)), 'Nobody'));
+    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ duplicate: 1 });
+    await workspace.volley('apply', directory);
+    expect(await workspace.destinations()).toEqual(numbersOf(3));
+  });
+
   test('where the second has a plan that is not sent yet: it is refused once the first has one', async () => {
     const { workspace, run } = await aRunWithRejections('Other,none\n');
     workspace.write('in/b.csv', pick(fixed(run, numberOf(3)), 'Nobody'));
@@ -119,6 +186,17 @@ describe.concurrent('two rows of a file that have one number get one message', (
     expect(error.problems[0]?.message).toMatch(/^A row of plan \S+ has the same number$/);
     await workspace.volley('apply', directory);
     expect(await workspace.destinations()).toEqual(numbersOf(3));
+  });
+
+  test('but numbers may be exchanged among the rejected rows, and are then sent all', async () => {
+    const { workspace, run } = await aRunWithRejections('Other,none\n');
+    const exchanged = rejectionsOf(run)
+      .replace(numberOf(3), numberOf(9))
+      .replace(',n/a,', `,${numberOf(3)},`);
+    const [header = '', p3 = '', twin = ''] = exchanged.split('\n');
+    workspace.write('in/b.csv', [header, twin, p3, ''].join('\n'));
+    expect((await workspace.run()).summary.balance).toMatchObject({ read: 2, accepted: 2 });
+    expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(9)]);
   });
 });
 
@@ -142,6 +220,15 @@ describe.concurrent('a row that a draft refused, of a file that a run read in an
     expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 4 });
     workspace.write('in/b.csv', fix(numberOf(19)));
     expect((await workspace.run()).summary.steps[0]?.rejections).toEqual({ 'bad-id': 1 });
+    expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(9)]);
+  });
+
+  test('and planned by a run that was deleted is not sent once more, in the same encoding', async () => {
+    const { workspace, fix } = await aDraftWithRejections('');
+    workspace.change(IN_SINGAPORE);
+    rmSync((await workspace.run()).summary.directory, { recursive: true });
+    workspace.write('in/b.csv', fix(numberOf(19)));
+    expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, rejected: 1 });
     expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(9)]);
   });
 

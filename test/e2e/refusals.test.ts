@@ -108,6 +108,15 @@ describe.concurrent('an export that did not come', () => {
   });
 });
 
+test('an inbox of many files that were sent costs one line', async () => {
+  const workspace = await aNightlyJob({});
+  for (let day = 0; day < 40; day++) workspace.write(`inbox/day-${day}.csv`, people(1, 100 + day));
+  expect((await workspace.run()).code).toBe(0);
+  const { stdout, stderr } = await workspace.run('--no-json');
+  expect(stdout).toMatch(/Nothing new .*\n {2}41 files are skipped, the last of them since .* was already sent by run/);
+  expect(stderr.match(/already sent/g)).toHaveLength(1);
+});
+
 test('an address that is taken, or not of this machine, is refused before anything is done, whatever is to listen there', async () => {
   const workspace = await aJobFor(people(3));
   for (const name of ['Ann', 'Bob'])

@@ -55,6 +55,14 @@ test.each([
   }
 });
 
+test('nothing is asked without a terminal, for a program that reads JSON, and of the embedded sandbox', async () => {
+  const live = await aLiveJob(3);
+  expect((await live.workspace.run()).code).toBe(0);
+  expect((await live.at([], 'run', 'job.yaml', '--json', '--again')).code).toBe(0);
+  const sandbox = await aLiveJob(3, { service: { sandbox: true, credentials: undefined, bases: undefined } });
+  expect((await sandbox.run()).code).toBe(0);
+});
+
 test('what is left of a run is asked for when it is resumed, and what is new after it', async () => {
   const { workspace, at, run } = await aLiveJob(30);
   workspace.setFaults({ kind: 'status-401', nth: 2 });

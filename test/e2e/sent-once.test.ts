@@ -1,6 +1,24 @@
 import { describe, expect, test } from 'vitest';
-import { anSmsStep, numbersOf, people } from './a-job.js';
+import { aContactsStep, anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, OTHER_ACCOUNT } from './a-workspace.js';
+
+describe.concurrent('a file is sent once per job', () => {
+  test('also under another text; --again and `repeat: always` send it once more, with other ids', async () => {
+    const workspace = await aJobFor(people(3));
+    await workspace.run();
+    workspace.change({ steps: [anSmsStep({ template: { text: 'Dear {{ name }}' } })] });
+    expect(await workspace.told('run', 'job.yaml')).toMatchObject({ state: 'nothing-new' });
+
+    expect((await workspace.run('--again')).code).toBe(0);
+    workspace.change({ repeat: 'always' });
+    expect((await workspace.run()).code).toBe(0);
+
+    const sent = await workspace.sms();
+    expect(sent.map((entry) => entry.destination)).toEqual([...numbersOf(3), ...numbersOf(3), ...numbersOf(3)]);
+    expect(new Set(sent.map((entry) => entry.clientMessageId)).size).toBe(9);
+    expect(new Set(sent.map((entry) => entry.clientBatchId)).size).toBe(3);
+  });
+});
 
 const PEOPLE = 3;
 const HQ = 'acme_hq';
@@ -24,6 +42,12 @@ describe.concurrent('who has had a message is known by what is sent', () => {
   test('a corrected name of the account, which no address of a message holds, sends nothing again', async () => {
     const { runAs } = await aRun({ account: 'acme', subAccountId: HQ });
     expect(await runAs({ account: 'acmee', subAccountId: HQ })).toEqual(numbersOf(PEOPLE));
+  });
+
+  test('of two steps, only the one whose address changed has its rows sent', async () => {
+    const { workspace, runAs } = await aRun({ account: 'acme', subAccountId: HQ }, [aContactsStep(), anSmsStep()]);
+    expect(await runAs({ account: OTHER_ACCOUNT.account, subAccountId: HQ })).toEqual(numbersOf(PEOPLE));
+    expect(await workspace.client.entries('contacts')).toHaveLength(2 * PEOPLE);
   });
 
   test.each<[string, Service, Service]>([

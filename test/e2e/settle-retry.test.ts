@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { anEventLine, aReceipt } from '../listen/events.js';
 import { aStepForTomorrow, numbersOf, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
+import { readOutput } from './account.js';
+import { until } from './command.js';
 
 /** Forty people in batches of ten: the answers to the second and third are lost, the third itself as well. */
 async function aRunInDoubt() {
@@ -17,6 +19,42 @@ async function aRunInDoubt() {
 }
 
 describe('rows in doubt, from the message export to the last message', () => {
+  test('what was sent is known, what the export lacks is for a person to decide, and then sent: once each', async () => {
+    const { workspace, summary, directory } = await aRunInDoubt();
+    // All that the service accepted, in two files, as links to several are what it answers with.
+    const rows = (await workspace.sms()).map((entry) =>
+      [entry.umid, 'acme_hq', '1', 'sent', entry.destination, entry.clientMessageId].join(),
+    );
+    const header = 'umid,subaccountid,direction,status_value,msisdn,clientmessageid';
+    workspace.write('export-1.csv', [header, ...rows.slice(0, 12), ''].join('\n'));
+    workspace.write('export-2.csv', [header, ...rows.slice(12), ''].join('\n'));
+
+    const whole = ['--export', 'export-1.csv', '--export', 'export-2.csv'];
+    expect(await workspace.told('settle', directory, ...whole)).toMatchObject({
+      ...{ plan: summary.plan, exitCode: 3, settled: { accepted: 10, rejected: 0, notSent: 0 }, inDoubt: 10 },
+      left: [{ reason: 'the export lacks it, which proves nothing', rows: 10 }],
+    });
+    expect(readOutput(summary, 1, 'in-doubt').map((row) => row._destination)).toEqual(numbersOf(10, 21));
+
+    const decided = await workspace.settle(directory, 'not-sent', 10);
+    expect([decided.code, JSON.parse(decided.stdout).settled.notSent]).toEqual([0, 10]);
+    const plan = await workspace.retry(directory, 'not-sent');
+    const counts = { read: 10, planned: 10 };
+    expect(plan).toMatchObject({ exitCode: 0, retryOf: summary.plan, steps: [{ counts }] });
+    expect(await workspace.destinations()).toEqual([...numbersOf(20), ...numbersOf(10, 31)]);
+
+    const applied = await workspace.volley('apply', plan.directory);
+
+    expect([applied.code, applied.summary.balance.accepted]).toEqual([0, 10]);
+    expect(await workspace.destinations()).toEqual(numbersOf(40));
+    const places = readOutput(applied.summary, 1, 'results').map((row) => Number(row._row));
+    expect(places).toEqual(Array.from({ length: 10 }, (_, index) => 21 + index));
+    const nothing = { exitCode: 0, state: 'nothing-to-retry', left: { retriedBefore: 10 } };
+    expect(await workspace.retry(directory, 'not-sent')).toMatchObject(nothing);
+    expect(await workspace.told('run', 'job.yaml')).toMatchObject({ exitCode: 0, state: 'nothing-new' });
+    expect(await workspace.destinations()).toEqual(numbersOf(40));
+  });
+
   test('receipts on disk come before a person’s word, and what they tell of is sent to no one again; run names the retry until it is applied', async () => {
     const { workspace, summary, directory: run } = await aRunInDoubt();
     // What a listener leaves that was killed in the pause before it would have joined them.
@@ -76,5 +114,15 @@ describe('a decision is advised only where settle takes it', () => {
     expect(await readAdvice(workspace)).toMatch(
       /^Decide yourself once \d+ \w+ \d{4} at \d\d:\d\d UTC has passed, for the 10 in doubt \(sent or not-sent\): /,
     );
+  });
+
+  test('not while other rows were under way as the process died', async () => {
+    const workspace = await aJobFor(people(30), {}, { kind: 'reset-after', nth: 1 }, { kind: 'stall', nth: 2 });
+    const running = workspace.start(['run', 'job.yaml']);
+    await until(() => workspace.requests().length === 2);
+    running.signal('SIGKILL');
+    await running.ended;
+    expect((await workspace.settle(workspace.firstRun(), 'sent', 20)).code).toBe(2);
+    expect(await readAdvice(workspace)).toBe(undefined);
   });
 });

@@ -51,6 +51,22 @@ test('--first sends a sample, says how the rest is sent, and --rest sends that: 
   expect(await workspace.destinations()).toEqual(numbersOf(447));
 });
 
+test('the rest of a sample whose file changed since is refused, with the command that sends it as it was planned', async () => {
+  const workspace = await aJobFor(people(40), { steps: STEPS });
+  const { plan } = (await workspace.volley(...FIRST)).summary;
+  workspace.write('people.csv', people(41));
+  const pass = ['apply', workspace.firstRun(), '--pass-stage', '1', '--confirm', plan];
+  const hints: string[] = [];
+  for (const args of [['run', 'job.yaml', '--rest'], pass]) {
+    const { code, hint } = await refused(workspace, ...args);
+    expect(code).toBe('input-changed');
+    hints.push(/`volley ([^`]+)`/.exec(hint ?? '')?.[1] ?? '');
+  }
+  expect(hints[0]).toBe(hints[1]);
+  expect((await workspace.volley(...String(hints[0]).split(' '))).code).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(40));
+});
+
 test('apply lets the stage pass of just the plan that was looked at, also where the process that did so has sent nothing', async () => {
   const workspace = await aJobFor(people(40), { steps: STEPS });
   const { directory, plan } = (await workspace.volley(...FIRST)).summary;
@@ -103,6 +119,14 @@ test('a stage that goes badly ends with 4, and nothing more leaves until a perso
   expect(await refused(workspace, ...retry)).toMatchObject({ hint });
   expect(await workspace.retry(summary.directory, 'rejected')).toMatchObject({ exitCode: 0 });
   await expectSentOnceLetGo(workspace, summary.directory, 95);
+});
+
+test('a step without a row to send says nothing of stages', async () => {
+  const workspace = await aJobFor('name,mobile\nA,1\n', { steps: [anSmsStep({ ramp: [{ share: '10%' }] })] });
+  const said = [];
+  for (const verb of ['plan', 'run']) said.push((await workspace.volley(verb, 'job.yaml', '--no-json')).stdout);
+  expect(said.join()).toContain('1 rejected');
+  expect(said.join()).not.toContain('stage');
 });
 
 test('what a run that was stopped in its sample has not sent goes to no other plan before a person has let it go', async () => {

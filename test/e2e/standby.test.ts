@@ -40,6 +40,17 @@ describe('a standby', () => {
     await expectEachOnce(workspace, 30);
   });
 
+  test('leaves a leader alone that lives, whose clock is behind, and ends with the exit code of its run', async () => {
+    const { workspace, leader, standby } = await aPair(SLOW, { wallMs: -120_000, rows: `${people(30)}P31,12\n` });
+    const [led, stood] = [await workspace.finish(leader), await standby.ended];
+
+    expect([led.code, stood.code, stood.summary.plan]).toEqual([1, 1, led.summary.plan]);
+    expect(stood.summary.balance).toMatchObject({ accepted: 30, rejected: 1, inDoubt: 0 });
+    expect(stood.stderr).toMatch(/takes over the job: process \d+ on pod-1 has ended/);
+    expect(workspace.requests()).toHaveLength(3);
+    await expectEachOnce(workspace, 30);
+  });
+
   test('of a leader of `apply` that is stopped beyond its lease: the woken leader sends nothing more', async () => {
     const { workspace, first, leader, standby } = await aPair(LATE, { isPlanned: true });
     leader.signal('SIGSTOP');
@@ -103,6 +114,14 @@ describe('a standby', () => {
     expect(workspace.runs()).toHaveLength(1);
     await expectEachOnce(workspace, 30);
   });
+});
+
+test('a standby of what is sent again each time is refused: it would send it once more', async () => {
+  const workspace = await aJobFor(people(30));
+  expect((await workspace.refused('run', 'job.yaml', '--standby', '--again')).error.code).toBe('bad-flag');
+  workspace.change({ repeat: 'always' });
+  expect((await workspace.refused('run', 'job.yaml', '--standby')).error.code).toBe('bad-job');
+  expect(workspace.requests()).toHaveLength(0);
 });
 
 /** A leader that waits for the answer to its second request, and a process that stands by. */

@@ -30,6 +30,16 @@ describe.concurrent('opt-outs on standard input', () => {
     expect(summary.steps[0]?.suppression?.at(-1)).toMatchObject({ file: 'standard input', read: 2, found: 2 });
   });
 
+  test.each([
+    ['preview', ['preview', 'job.yaml']],
+    ['test', ['test', 'job.yaml', '--to', numberOf(9)]],
+  ])('are refused by name where they cannot be read: %s', async (_verb, args) => {
+    const workspace = await aJobWith({ files: '-' });
+    const { code, stdout } = await volleyIn(workspace, { stdin: 'mobile\n' }, ...args);
+    expect([code, stdout]).toEqual([2, expect.stringMatching(/standard input/)]);
+    expect(workspace.requests()).toEqual([]);
+  });
+
   test('are refused by name for a retry, whose list may be another by now', async () => {
     const workspace = await aJobWith({ files: '-' });
     workspace.setFaults({ kind: 'reject-rows', rows: 1 });

@@ -1,4 +1,4 @@
-import { rmSync, utimesSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Env } from '../../src/command/env.js';
@@ -6,6 +6,7 @@ import { systemClock } from '../../src/ports/clock.js';
 import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
 import { oneIn } from '../one-in.js';
 import { aContactsStep, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aDiskOf, deathOf } from './a-mortal-command.js';
 import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
 
 /** A run of twenty people that is at its end. */
@@ -20,6 +21,18 @@ async function expectNothingNew(workspace: Workspace, job = 'job.yaml'): Promise
 }
 
 describe.concurrent('what was sent is known', () => {
+  test('after the journal of a finished run was deleted', async () => {
+    const { workspace, run } = await aFinishedRun();
+    unlinkSync(workspace.path(`${run}/journal.ndjson`));
+    await expectNothingNew(workspace);
+    for (const flags of [[], ['--adopt']]) {
+      const { error } = await workspace.refused('retry', run, '--only', 'rejected', ...flags);
+      expect([error.code, error.hint]).toEqual(['registry-mismatch', expect.not.stringContaining('--adopt')]);
+      expect(error.problems).toMatchObject([{ message: expect.stringContaining('is gone') }]);
+    }
+    expect(await workspace.destinations()).toEqual(numbersOf(20));
+  });
+
   test('by an old plan of --again: the first time has two names', async () => {
     const workspace = await aJobFor(people(20));
     const old = await workspace.plan('--again');
@@ -29,6 +42,22 @@ describe.concurrent('what was sent is known', () => {
     expect(await workspace.destinations()).toEqual(numbersOf(20));
     expect((await workspace.run('--again')).code).toBe(0);
     expect(await workspace.destinations()).toHaveLength(40);
+  });
+
+  test('by whatever link the job is called; a file of a ConfigMap stays where it is shown', async () => {
+    const { workspace } = await aFinishedRun();
+    mkdirSync(workspace.path('links'));
+    symlinkSync('../job.yaml', workspace.path('links/other.yaml'));
+    symlinkSync(workspace.directory, workspace.path('links/here'));
+    for (const link of ['links/other.yaml', 'links/here/job.yaml']) await expectNothingNew(workspace, link);
+    // As Kubernetes shows it: job.yaml → ..data/job.yaml, ..data → ..2026_11_22.
+    mkdirSync(workspace.path('config/..2026_11_22'), { recursive: true });
+    renameSync(workspace.path('job.yaml'), workspace.path('config/..2026_11_22/job.yaml'));
+    for (const name of ['people.csv', 'out']) renameSync(workspace.path(name), workspace.path(`config/${name}`));
+    symlinkSync('..2026_11_22', workspace.path('config/..data'));
+    symlinkSync('..data/job.yaml', workspace.path('config/job.yaml'));
+    await expectNothingNew(workspace, 'config/job.yaml');
+    expect(await workspace.destinations()).toEqual(numbersOf(20));
   });
 });
 
@@ -117,6 +146,25 @@ function clockAt(atMs: number): Env['clock'] {
 const todayAt = (time: string) => new Date(`${new Date().toDateString()} ${time}`).getTime();
 
 test.each([
+  ['that goes on behind midnight sends the day on which it began, and no other', '23:50', 20, [30, 60]],
+  ['that a person resumes in the afternoon sends the day on which it began, and no other', '20:00', 18 * 60, [30, 60]],
+  ['that began by a clock that was ahead, and was set right, sends its day and no other', '00:30', -110, [30, 30]],
+  ['of yesterday that is resumed sends what was left of it, then the new day', '09:30', 24 * 60, [60, 60]],
+])('a run of a job of every day %s', async (_what, begins, minutes, sent) => {
+  const workspace = await aJobFor(people(30), { repeat: 'per-day' }, { kind: 'status-401', area: 'sms', nth: 2 });
+  const begunAt = todayAt(begins);
+  expect((await runAt(workspace, begunAt)).code).toBe(4);
+  workspace.setFaults();
+
+  const counts = [];
+  for (const later of [minutes, minutes + 9 * 60]) {
+    expect((await runAt(workspace, begunAt + later * 60_000)).code).toBe(0);
+    counts.push((await workspace.destinations()).length);
+  }
+  expect(counts).toEqual(sent);
+});
+
+test.each([
   ['within the hour, as a scheduler that was refused or killed does, sends nothing', '23:50', 20, 2],
   ['hours later, where its report is not written yet, sends nothing', '22:00', 180, 2],
   ['before it, by a clock that was set right since, sends nothing', '00:30', -105, 2],
@@ -135,6 +183,47 @@ test.each([
     expect(await workspace.destinations()).toHaveLength(sent);
   },
 );
+
+test('a job of every day whose run is brought to its end hours later sends nothing with the start right behind that', async () => {
+  const workspace = await aJobFor(people(2), { repeat: 'per-day' });
+  const begunAt = todayAt('22:00');
+  const disk = aDiskOf(async (name, act) => {
+    if (name.includes('summary.json')) throw deathOf(name);
+    return act();
+  });
+  expect((await runAt(workspace, begunAt, { files: disk.files })).code).not.toBe(0);
+  for (const minutes of [190, 200]) expect((await runAt(workspace, begunAt + minutes * 60_000)).code).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(2));
+});
+
+test('a plan of a job of every day that is made behind midnight has nothing that a run of that night has still to send', async () => {
+  const workspace = await aJobFor(people(30), { repeat: 'per-day' }, { kind: 'status-401', area: 'sms', nth: 2 });
+  const begunAt = todayAt('23:50');
+  expect((await runAt(workspace, begunAt)).code).toBe(4);
+  const states = [];
+  for (const hours of [0.4, 9, 24]) {
+    const { stdout, stderr } = await giveAt(workspace, begunAt + hours * 3_600_000, 'plan', 'job.yaml');
+    states.push([JSON.parse(stdout).state, /this start is of .* is not finished/.test(stderr)]);
+  }
+  expect(states).toEqual([
+    ['nothing-new', true],
+    ['nothing-new', true],
+    ['planned', false],
+  ]);
+});
+
+test('a job that is of every day from now on holds those whom it wrote to on the same day', async () => {
+  const workspace = await aJobFor(people(2));
+  const noon = todayAt('12:00');
+  expect((await runAt(workspace, noon)).code).toBe(0);
+  workspace.change({ repeat: 'per-day' });
+  for (const [hours, code] of [
+    [1, 1],
+    [24, 0],
+  ] as const)
+    expect((await runAt(workspace, noon + hours * 3_600_000)).code).toBe(code);
+  expect(await workspace.destinations()).toHaveLength(4);
+});
 
 test('a job of every day that is started late, behind midnight, warns the night after that files are of the same day', async () => {
   const workspace = await aJobFor(people(2), { repeat: 'per-day' });
@@ -229,6 +318,23 @@ test('a job of every day whose export comes once more, with a row added, sends t
     accepted: 0,
     skipped: 13,
   });
+});
+
+test('a job of every day that takes new files each hour of the night sends the new day soon after midnight', async () => {
+  const workspace = await aJobFor(people(1), {
+    repeat: 'per-day',
+    steps: [anSmsStep({ input: { files: 'inbox/*.csv' } })],
+  });
+  mkdirSync(workspace.path('inbox'));
+  const begunAt = todayAt('23:30');
+  const sent = [];
+  for (const hour of [0, 1, 2, 3]) {
+    workspace.write(`inbox/${hour}.csv`, people(1, hour + 1));
+    expect((await runAt(workspace, begunAt + hour * 59 * 60_000)).code).toBe(0);
+    sent.push((await workspace.destinations()).length);
+  }
+  // The fourth start is the first of the new day.
+  expect(sent).toEqual([1, 2, 3, 7]);
 });
 
 test('a job of every day at 19:00 that began at 23:48 and stopped is resumed; with that the new day is sent where it is due', async () => {

@@ -10,6 +10,29 @@ function writeJob(workspace: Workspace, where: unknown, more = {}): void {
 }
 
 describe.concurrent('where', () => {
+  test('shows on every account how many rows each condition left, and what it left out: a wrong spelling is seen', async () => {
+    const rows = ['yes,Deutschland', 'yes,DE', 'yes,DE', 'yes,Germany', 'no,DE', ',FR'].map(
+      (cells, row) => `${numberOf(row)},P${row},${cells}`,
+    );
+    const workspace = await aJobFor(`mobile,name,consent,Land\n${rows.join('\n')}\n`);
+    writeJob(workspace, { consent: 'yes', Land: ['Deutschland', 'Österreich'] });
+    const planned = await workspace.volley('plan', 'job.yaml', '--no-json');
+    for (const account of [planned, await workspace.volley('run', 'job.yaml', '--no-json')]) {
+      const text = account.stdout.replace(/\s+/g, ' ');
+      expect(text).toContain(
+        '6 read → 4 after consent: yes (−2) → 1 after Land: [Deutschland, Österreich] (−3) → 1 to send',
+      );
+      expect(text).toContain('Land: [Deutschland, Österreich] omits: DE 2, Germany 1');
+    }
+    expect(await workspace.destinations()).toEqual([numberOf(0)]);
+    const run = workspace.firstRun();
+    const { steps } = JSON.parse(workspace.read(`${run}/summary.json`));
+    expect(steps[0].funnel).toMatchObject([{ left: 4 }, { left: 1 }]);
+    const page = workspace.read(`${run}/report.html`);
+    expect(page).toContain('Audience: <b>1</b> of 6 rows read');
+    expect(page).toContain('3: DE 2, Germany 1');
+  });
+
   test('with days before the plan is fixed by it: the plan, a resumed run and a retry have one date', async () => {
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
     const rows = [1, 30, 200].map((days, row) => `${numberOf(row)},P${row},${daysAgo(days)}\n`);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { anSmsStep, numbersOf, people } from './a-job.js';
+import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aJobFor } from './a-workspace.js';
 import { readFailure } from './command.js';
 
@@ -29,6 +29,25 @@ test('a window that is closed lets nothing leave and ends with 75, whatever the 
   expect((await workspace.run()).code).toBe(75);
   expect((await workspace.resend(workspace.firstRun(), 'unprocessed', ...JOB)).code).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(12));
+});
+
+test('rows that are held as their time zone is not known are sent by a retry under a job that says it', async () => {
+  const zones = [zoneAtNoon(), 'nowhere', '', zoneAtNoon()];
+  const rows = zones.map((zone, row) => `${numberOf(row)},P,${zone}\n`);
+  const held = { ...OPEN, unknown: 'hold' };
+  const workspace = await aJobFor(`mobile,name,zone\n${rows.join('')}`, {
+    window: { ...held, timeZone: { column: 'zone' } },
+  });
+  const { code, summary } = await workspace.run();
+  expect([code, summary.balance]).toMatchObject([1, { accepted: 2, skipped: 2 }]);
+
+  workspace.change({ window: { ...held, timeZone: zoneAtNoon() } });
+  const sent = await workspace.resend(summary.directory, 'no-time-zone', ...JOB);
+  expect(sent.summary.balance).toMatchObject({ read: 2, accepted: 2 });
+  expect(await workspace.destinations()).toEqual([0, 1, 2, 3].map(numberOf));
+  const again = await workspace.retry(summary.directory, 'no-time-zone', ...JOB);
+  expect(again.state).toBe('nothing-to-retry');
+  expect((await workspace.told('report', summary.directory)).exitCode).toBe(0);
 });
 
 test.each([

@@ -70,7 +70,8 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     find: '  if (own.bytes < known) faults.push',
     replace: '  if (own.bytes < 0 * known) faults.push',
     tests: ['test/e2e/one-memory.test.ts'],
-    title: 'a directory that is not as volley left it is refused where the journal of a run that a kill ended was',
+    title:
+      'a directory that is not as volley left it is refused where the journal alone was put back, made while a run sent that came to its end since',
   },
   {
     name: 'a run whose journal is gone is described as one that sent nothing',
