@@ -8,11 +8,6 @@ export const NOT_OF_TYPE = {
   'an array': ['text', 5, null, {}],
 } as const;
 
-/** What stands at `data.users.0.id`; undefined when nothing does. */
-export function readField(body: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], body);
-}
-
 /** The same body with another value at `data.users.0.id`; undefined leaves it out. */
 export function setField<Body>(body: Body, path: string, value: unknown): Body {
   const [key = '', ...rest] = path.split('.');

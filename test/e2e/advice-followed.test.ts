@@ -78,3 +78,50 @@ test('a job whose rows are all pruned is not told to run it first, and a preview
     ]);
   }
 });
+
+test.each([['apply'], ['abandon']])('a test of a plan does not say to send it after %s', async (verb) => {
+  const workspace = await aJobFor(people(2));
+  const plan = await workspace.plan();
+  const { directory } = await workspace.told('test', plan, '--to', '+6591234567');
+  expect(nextIn(await read(workspace, 'report', directory))).toContain('send the plan');
+  await workspace.volley(verb, plan);
+
+  for (const again of [
+    ['report', directory],
+    ['test', plan, '--to', '+6591234567'],
+  ])
+    expect(nextIn(await read(workspace, ...again))).toBe('');
+});
+
+test('rows that are held are said before rows that are rejected, which stay in the account when they are sent', async () => {
+  const workspace = await aJobFor(people(2));
+  await workspace.run();
+  workspace.write('people.csv', `${people(2)}Bob,x1\n`);
+  await workspace.run();
+
+  const idle = await read(workspace, 'run', 'job.yaml');
+  expect(idle).toContain('2 rows of it are held, and none was sent');
+  expect(readCommands(nextIn(idle))[0]).toEqual(expect.arrayContaining(['retry', '--only', 'had-it-already']));
+
+  let account = await read(workspace, 'report', 'job.yaml');
+  expect(nextIn(account).replace(/\s+/g, ' ')).toContain('by sameText: skip in the job. Only to send it to them again');
+  for (const verb of ['retry', 'apply']) {
+    const [, , ...command] = readCommands(nextIn(account))[0] ?? [];
+    expect(command[0]).toBe(verb);
+    account = await read(workspace, ...command);
+  }
+
+  expect(await workspace.destinations()).toEqual([...numbersOf(2), ...numbersOf(2)].sort());
+  expect(nextIn(await read(workspace, 'report', workspace.firstRun()))).not.toContain('held');
+});
+
+test('rows that are held are no advice where failOn does not count them: each night of a growing export would advise to send again', async () => {
+  const workspace = await aJobFor(people(2), { failOn: 'in-doubt' });
+  await workspace.run();
+  workspace.write('people.csv', `${people(2)}Bob,x1\n`);
+
+  const account = await read(workspace, 'run', 'job.yaml');
+
+  expect(account).toContain('2 had exactly this text');
+  expect(nextIn(account)).toContain('correct the rows in');
+});

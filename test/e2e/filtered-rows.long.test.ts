@@ -43,6 +43,21 @@ const fixedOf = (workspace: Workspace, run: string, person: number) => {
 };
 
 describe('retry --only filtered', () => {
+  test('sends who is in by the `where` of now, and leaves the others to a later one', async () => {
+    const { workspace, run } = await aRunWhere(spent(10, 200, 30, 400), atLeast(300));
+    expect(await workspace.destinations()).toEqual(numbers(3));
+
+    filterBy(workspace, atLeast(100));
+    const { state, directory, left } = await workspace.retry(run, 'filtered', ...JOB);
+    expect([state, left.filtered]).toEqual(['planned', 2]);
+    expect((await workspace.volley('apply', directory)).code).toBe(0);
+    expect(await workspace.destinations()).toEqual(numbers(1, 3));
+
+    filterBy(workspace, atLeast(20));
+    await resend(workspace, run);
+    expect(await workspace.destinations()).toEqual(numbers(1, 2, 3));
+  });
+
   test('skips a number that got its message by another row of the run', async () => {
     const people = [
       { number: 1, spend: 200 },

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/fault.js';
 import { people } from './a-job.js';
@@ -54,4 +55,15 @@ describe.concurrent('stderr alone tells why a run ended, and stdout of one that 
     const of = lines.filter(({ event }) => ['throttled', 'outage', 'breaker-open', 'in-doubt'].includes(String(event)));
     for (const line of of) expect(line).toMatchObject({ job: 'sale', run: expect.any(String), step: 1, kind: 'sms' });
   });
+});
+
+test('npm start prints the account and nothing beside it, in a pipe too', async () => {
+  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const flags = scripts.start.split('jobs/spring-sale.yaml ')[1].split(' ');
+  const workspace = await aJobFor(`${people(3)}call me,x\n`, { failOn: 'in-doubt' });
+
+  const { code, stdout, stderr } = await workspace.run(...flags);
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^Run \w+ of job sale is finished/);
 });

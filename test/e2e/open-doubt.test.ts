@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readOpenDoubt } from '../../src/registry/read-runs.js';
 import { nodeFiles } from '../../src/storage/files.js';
-import { people } from './a-job.js';
+import { anSmsStep, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
+import { linesOf } from './log-lines.js';
 import { aStoppedRun } from './some-runs.js';
 
 /** A night whose second request of ten rows lost its answer. */
@@ -49,6 +50,31 @@ test('rows in doubt of an earlier run are named by every command of its job, and
 
   expect((await workspace.settle(directory, 'sent', 10)).code).toBe(0);
   expect(await run()).toMatchObject({ ...idle, exitCode: 0, openDoubt: { rows: 0, runs: [] } });
+});
+
+test('the last line of the log begins with what its exit code is about, also of the run that it finished first, and says what to do', async () => {
+  const files = { input: { files: ['*.csv'] } };
+  const faults = [{ kind: 'reset-after', nth: 2 } as const, { kind: 'status-401', nth: 3 } as const];
+  const workspace = await aJobFor(`${people(30)}call me,x\n`, { steps: [anSmsStep(files)] }, ...faults);
+  const end = async () => linesOf((await workspace.run()).stderr).at(-1);
+
+  const stopped = await end();
+  expect(stopped?.reason).toContain('; 10 of 31 rows accepted, 10 rows in doubt, 10 rows not sent');
+  expect(stopped?.hint).toMatch(/^Check that key or token, .*: \S.* run job\.yaml$/);
+  workspace.write('tuesday.csv', people(5, 101));
+  workspace.setFaults();
+
+  const resumed = await end();
+  const run = String(stopped?.run);
+  expect(resumed?.reason).toContain(
+    `run ${run} is finished; 10 rows in doubt; 1 of 31 numbers could not be used (placeholder 1); run ${resumed?.run} is finished: every row`,
+  );
+  expect(resumed?.hint).toMatch(/^10 rows in doubt may or may not .*: \S.* settle \S+ --export messages\.csv$/);
+  expect(resumed).toMatchObject({ exitCode: 3, accepted: 5, openDoubt: 10 });
+
+  const idle = await end();
+  expect(idle).toMatchObject({ exitCode: 3, reason: `nothing new; 10 rows of other runs still in doubt (${run})` });
+  expect(idle?.hint).toMatch(/^See what settles them: \S.* status \S+$/);
 });
 
 test('the figure of rows in doubt comes from the journal where there is no summary, or one of a run that had not ended', async () => {

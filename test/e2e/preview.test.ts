@@ -44,6 +44,22 @@ describe.concurrent('preview of a job', () => {
     expect(await workspace.destinations()).toEqual([]);
   });
 
+  test('names the character that forces UCS-2, and where it stands', async () => {
+    const rows = await show(await anSms(), 'job.yaml', '--ucs2');
+    expect(rows.map(({ row, sms }) => [row, sms?.ucs2])).toEqual([[2, [{ character: '– (U+2013 EN DASH)', at: 8 }]]]);
+  });
+
+  test('shows the longest, the one to a number, or a row that is not sent with its reason', async () => {
+    const workspace = await anSms();
+    const [longest, second] = await show(workspace, 'job.yaml', '--longest', '--count', '2');
+    expect([longest?.row, longest?.sms?.parts, second?.row]).toEqual([4, 2, 2]);
+    const [to] = await show(workspace, 'job.yaml', '--to', numberOf(3), '--show-numbers');
+    expect([to?.row, to?.sms?.to, to?.cells.mobile]).toEqual([3, numberOf(3), numberOf(3)]);
+    const [refused] = await show(workspace, 'job.yaml', '--row', '8');
+    expect([refused?.state, refused?.sms]).toEqual(['rejected', null]);
+    expect(refused?.code).toMatch(/^[a-z-]+$/);
+  });
+
   test.each<[string, string[], string]>([
     [
       'a row that there is not',
