@@ -169,6 +169,56 @@ test('a plan with nothing in it says to correct its rows, and names no ledger th
   expect(nextIn(await read(workspace, 'status', 'job.yaml'))).toBe(nextIn(account));
 });
 
+test.each([['test first'], ['approval first']])(
+  'whatever says what comes next of a plan names what it lacks of test and approval: %s',
+  async (order) => {
+    const guards = { requireTest: true, requireApproval: 1 };
+    const workspace = await aJobFor(people(20), { guards, testNumbers: ['+6591234567'] });
+    expect((await workspace.run()).code).toBe(4);
+    const run = workspace.firstRun();
+    const commandIn = (account: string) => readCommands(nextIn(account))[0]?.slice(2) ?? [];
+    const saidOf = async (verb: string) => commandIn(await read(workspace, verb, run));
+    const give = async (command: readonly string[]) => {
+      const options = { env: { VOLLEY_ACTOR: 'bob' } };
+      return commandIn((await volleyIn(workspace, options, ...command, '--no-json', '--log-level', 'silent')).stdout);
+    };
+    const planSha256 = JSON.parse((await workspace.volley('status', run)).stdout).approvals.planSha256;
+    const approve = ['approve', run, '--confirm', planSha256];
+    const tested = ['test', run];
+
+    expect([await saidOf('status'), await saidOf('report')]).toEqual([tested, tested]);
+    const [first, second] = order === 'test first' ? [tested, approve] : [approve, tested];
+    expect(await give(first!)).toEqual(second);
+    expect([await saidOf('status'), await saidOf('report')]).toEqual([second, second]);
+    const last = await give(second!);
+    expect(last.slice(0, 3)).toEqual(['apply', run, '--confirm']);
+    expect([await saidOf('status'), await saidOf('report')]).toEqual([last, last]);
+    await give(last);
+    expect(await saidOf('status')).toEqual([]);
+  },
+);
+
+test.each([
+  ['the path of the address', (origin: string) => ({ bases: { sms: `${origin}/elsewhere` } })],
+  ['the port of the address', () => ({ bases: { sms: 'http://127.0.0.1:1' }, giveUpAfterSeconds: 0 })],
+  ['the subaccount', () => ({ subAccountId: 'nobody_at_all' })],
+])('what a command advises leads to the end of a job of which %s was wrong', async (_, mistake) => {
+  const workspace = await aJobFor(people(30));
+  const run = () => workspace.run('--no-json', '--log-format', 'pretty');
+  workspace.change({ service: { ...mistake(workspace.sandbox.origin) } });
+  const first = await run();
+  expect(readCommands(first.stdout).map((words) => words.slice(2))).toEqual([['run', 'job.yaml']]);
+
+  workspace.change();
+  const second = await run();
+  const letGo = readCommands(second.stderr).find((words) => words[2] === 'abandon') ?? [];
+  expect(letGo, second.stderr).not.toEqual([]);
+  await workspace.volley(...letGo.slice(2));
+
+  expect((await run()).code).toBe(0);
+  expect(await workspace.ledger()).toHaveLength(30);
+});
+
 test.each([['a plan of the files'], ['a plan of rows that a run did not reach']])(
   'what apply advises of %s whose time has passed leads to the end: each gets one',
   async (which) => {
