@@ -34,7 +34,6 @@ export class FilterTally {
   #columns: readonly string[] = [];
   #bound = -1;
 
-  /** `numbers`: those of the step. */
   constructor(where: Where, numbers: StepNumbers) {
     const [only = [], ...others] = where;
     this.#filters = others.length === 0 ? only.map((condition) => createFilter([[condition]])) : [createFilter(where)];
@@ -54,7 +53,6 @@ export class FilterTally {
       if (counts !== filter.counts) counts.add(cells, [filter.indexes[filter.columns.indexOf(condition.column)] ?? -1]);
   }
 
-  /** Counts a row that takes part. */
   addKept(cells: ByteCells, columns: readonly string[]): void {
     this.#bind(columns);
     for (const { kept, indexes } of this.#filters) kept?.add(cells, indexes);

@@ -16,7 +16,6 @@ import { findRefusal } from './reimport/reimported-rows.js';
 export interface InputHead {
   /** It has no more rows than were looked at. */
   readonly isWhole: boolean;
-  /** Countries of the recipients. */
   readonly countries: readonly string[];
   /** How it was read, as the plan has it. */
   readonly readAs: readonly string[];

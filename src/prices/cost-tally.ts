@@ -81,6 +81,8 @@ export class CostTally {
       sum.nanos += nanos;
     }
     const sorted = [...countries].sort(([, one], [, other]) => Number(other.nanos - one.nanos));
+    const sumRows = (counts: readonly number[]) =>
+      this.#groups.reduce((sum, group, at) => sum + rowNanos(group) * BigInt(counts[at] ?? 0), 0n);
     return {
       total: formatDecimal(total),
       countries: Object.fromEntries(
@@ -92,12 +94,8 @@ export class CostTally {
         const { country, parts, price, rows } = group;
         return { country, parts, rowCost: price === undefined ? null : formatDecimal(rowNanos(group)), rows };
       }),
-      ...(firstStage && { firstStage: formatDecimal(this.#sumRows(firstStage)) }),
+      ...(firstStage && { firstStage: formatDecimal(sumRows(firstStage)) }),
     };
-  }
-
-  #sumRows(counts: readonly number[]): bigint {
-    return this.#groups.reduce((sum, group, at) => sum + rowNanos(group) * BigInt(counts[at] ?? 0), 0n);
   }
 
   #sumExtras(): StepCost['ucs2'] {

@@ -158,72 +158,12 @@ interface JoinedRun {
  * Joins receipts to their runs while they come: after each pause those of the runs that had new ones, and at the end. A failing pass is
  * reported and repeated by the next; only `finish` throws.
  */
-export class ReceiptJoining {
-  readonly #runs = new Map<string, JoinedRun>();
-  readonly #deps: JoiningDeps;
-  readonly #stop = new AbortController();
-  #passing: Promise<void> | undefined;
+export function createReceiptJoining({ clock, log, join, onPause }: JoiningDeps) {
+  const runs = new Map<string, JoinedRun>();
+  const stop = new AbortController();
+  let passing: Promise<void> | undefined;
 
-  constructor(deps: JoiningDeps) {
-    this.#deps = deps;
-  }
-
-  begin(): void {
-    this.#passing = this.#goOn();
-  }
-
-  get totals(): readonly JoinedTotals[] {
-    return [...this.#runs.values()].map(({ totals }) => totals);
-  }
-
-  /** A run has receipts that are not joined. */
-  note(run: ReceivingRun): void {
-    const { directory } = run;
-    const totals = { directory, settled: { accepted: 0, rejected: 0 }, deliveries: null, foreign: 0 };
-    const each = remember(this.#runs, directory, () => ({ run, totals, isDue: true, isHeld: false, isOver: false }));
-    each.isDue = true;
-    each.isOver = false;
-  }
-
-  /** Waits for the running pass, then makes the last one, which covers everything before the call. */
-  async finish(): Promise<void> {
-    this.#stop.abort();
-    await this.#passing;
-    const failures: unknown[] = [];
-    for (const each of this.#runs.values())
-      if (!each.isOver) await this.#pass(each).catch((error) => failures.push(error));
-    for (const { run, isHeld } of this.#runs.values())
-      if (isHeld) this.#deps.log.warn(`receipts are not joined: listen again when the job of ${run.directory} is free`);
-    if (failures.length > 0) throw failures[0];
-  }
-
-  async #goOn(): Promise<void> {
-    const { clock } = this.#deps;
-    while (!this.#stop.signal.aborted) {
-      const startMs = clock.monotonicMs();
-      for (const each of this.#runs.values()) {
-        if (!each.isDue || this.#stop.signal.aborted) continue;
-        await this.#pass(each).catch((error) => {
-          this.#deps.log.error(`cannot join receipts now, will try again later: ${messageOf(error)}`);
-        });
-      }
-      await this.#deps.onPause();
-      const tookMs = clock.monotonicMs() - startMs;
-      await clock.sleep(Math.max(LEAST_PAUSE_MS, PAUSE_TIMES_PASS * tookMs), this.#stop.signal);
-    }
-  }
-
-  async #pass(each: JoinedRun): Promise<void> {
-    each.isDue = false;
-    try {
-      this.#take(each, await this.#deps.join(each.run));
-    } catch (error) {
-      each.isDue = true;
-      throw error;
-    }
-  }
-
-  #take(each: JoinedRun, end: JoinEnd): void {
+  const take = (each: JoinedRun, end: JoinEnd) => {
     const { run, totals } = each;
     const wasHeld = each.isHeld;
     each.isHeld = end.kind === 'held';
@@ -231,7 +171,7 @@ export class ReceiptJoining {
     if (end.kind === 'nothing') return;
     if (end.kind === 'held') {
       each.isDue = true;
-      if (!wasHeld) this.#deps.log.warn(`receipts are kept, and joined when the job is free: ${end.said}`);
+      if (!wasHeld) log.warn(`receipts are kept, and joined when the job is free: ${end.said}`);
       return;
     }
     const { accepted, rejected } = end.settled;
@@ -241,8 +181,57 @@ export class ReceiptJoining {
     totals.foreign = end.foreign;
     if (accepted + rejected === 0) return;
     const said = `rows in doubt that receipts settled: ${accepted} accepted, ${rejected} rejected`;
-    this.#deps.log.info(said, { run: run.run, accepted, rejected });
-  }
+    log.info(said, { run: run.run, accepted, rejected });
+  };
+  const pass = async (each: JoinedRun) => {
+    each.isDue = false;
+    try {
+      take(each, await join(each.run));
+    } catch (error) {
+      each.isDue = true;
+      throw error;
+    }
+  };
+  const goOn = async () => {
+    while (!stop.signal.aborted) {
+      const startMs = clock.monotonicMs();
+      for (const each of runs.values()) {
+        if (!each.isDue || stop.signal.aborted) continue;
+        await pass(each).catch((error) => {
+          log.error(`cannot join receipts now, will try again later: ${messageOf(error)}`);
+        });
+      }
+      await onPause();
+      const tookMs = clock.monotonicMs() - startMs;
+      await clock.sleep(Math.max(LEAST_PAUSE_MS, PAUSE_TIMES_PASS * tookMs), stop.signal);
+    }
+  };
+  return {
+    begin(): void {
+      passing = goOn();
+    },
+    get totals(): readonly JoinedTotals[] {
+      return [...runs.values()].map(({ totals }) => totals);
+    },
+    /** A run has receipts that are not joined. */
+    note(run: ReceivingRun): void {
+      const { directory } = run;
+      const totals = { directory, settled: { accepted: 0, rejected: 0 }, deliveries: null, foreign: 0 };
+      const each = remember(runs, directory, () => ({ run, totals, isDue: true, isHeld: false, isOver: false }));
+      each.isDue = true;
+      each.isOver = false;
+    },
+    /** Waits for the running pass, then makes the last one, which covers everything before the call. */
+    async finish(): Promise<void> {
+      stop.abort();
+      await passing;
+      const failures: unknown[] = [];
+      for (const each of runs.values()) if (!each.isOver) await pass(each).catch((error) => failures.push(error));
+      for (const { run, isHeld } of runs.values())
+        if (isHeld) log.warn(`receipts are not joined: listen again when the job of ${run.directory} is free`);
+      if (failures.length > 0) throw failures[0];
+    },
+  };
 }
 
 /** Says in one line for a person what was joined. */

@@ -14,10 +14,10 @@ import { describeCounts, logCounts } from '../listen/listen-server.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
 import { takeOptOuts } from '../listen/opt-outs.js';
 import {
+  createReceiptJoining,
   createRunReceipts,
   describeJoined,
   type JoinedTotals,
-  ReceiptJoining,
   type ReceivingRun,
 } from '../settle/run-receipts.js';
 import { type JoinEnd, joinReceipts } from '../settle/settle-receipts.js';
@@ -134,7 +134,7 @@ async function receiveInto(directory: string, context: Context) {
     // It was pruned or removed meanwhile.
     return found === undefined ? { kind: 'nothing' } : joinReceipts(found, lockDepsOf(env, log));
   };
-  const joining: ReceiptJoining = new ReceiptJoining({ clock, log, join, onPause: () => receipts.closeIdle() });
+  const joining = createReceiptJoining({ clock, log, join, onPause: (): Promise<void> => receipts.closeIdle() });
   const onWritten = (run: ReceivingRun) => joining.note(run);
   const receipts = createRunReceipts({ files, clock, log }, { findRun: find, onWritten });
   return {

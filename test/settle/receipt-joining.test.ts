@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emptyBalance, type Summary } from '../../src/report/summary.js';
-import { describeJoined, ReceiptJoining } from '../../src/settle/run-receipts.js';
+import { createReceiptJoining, describeJoined } from '../../src/settle/run-receipts.js';
 import type { JoinEnd } from '../../src/settle/settle-receipts.js';
 import { FakeClock } from '../run/fake-clock.js';
 
@@ -42,7 +42,7 @@ async function aJoining(ends: (JoinEnd | Error)[] = [], tookMs = 0) {
     firstEnded();
     return sleep(delayMs, signal);
   };
-  const joining = new ReceiptJoining({
+  const joining = createReceiptJoining({
     clock,
     log: { info: say('info'), warn: say('warn'), error: say('error') },
     join: async () => {

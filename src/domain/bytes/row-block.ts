@@ -9,7 +9,6 @@ export interface RowBlock {
   readonly cells: Uint8Array<ArrayBuffer>;
   /** Row by row, where each cell ends within `cells`: its closing quote. Invariant: no block comes near 4 GiB. */
   readonly ends: Uint32Array<ArrayBuffer>;
-  /** Cells of each row. */
   readonly width: number;
   /** The line on which each row begins. */
   readonly lines: Float64Array<ArrayBuffer>;

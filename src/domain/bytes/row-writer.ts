@@ -22,7 +22,6 @@ export class RowWriter {
   #start = 0;
   #end = 0;
 
-  /** `width`: cells of each row. */
   constructor(width: number) {
     this.width = width;
   }

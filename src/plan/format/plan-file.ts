@@ -85,7 +85,6 @@ export interface PlannedStep {
   /** Rows whose number had their text already; absent where there is none. */
   readonly had?: HadFigures | undefined;
   readonly counts: StepCounts;
-  /** Rows by code. */
   readonly rejections: Readonly<Record<string, number>>;
   readonly skips: Readonly<Record<string, number>>;
   /** From the rows read to those that are sent; absent for a step without rows. */
@@ -275,7 +274,6 @@ export async function digestPlanOf(files: Pick<Files, 'readText'>, directory: st
   return sha256Of((await files.readText(join(directory, PLAN_FILE))) ?? '');
 }
 
-/** Whether a directory holds what only runs have. */
 async function holdsRun(files: Files, directory: string): Promise<boolean> {
   const names = await files.list(directory).catch(() => []);
   return names.some((name) => name === JOURNAL_FILE || /\.requests\.ndjson(\.gz)?$/.test(name));

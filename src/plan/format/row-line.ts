@@ -128,7 +128,6 @@ export interface RowBytes {
   appendFragment(text: TextBuffer): void;
   /** Appends the facts, each with a comma before it. */
   appendFacts(text: TextBuffer): void;
-  /** Appends the JSON of all cells. */
   appendCells(text: TextBuffer): void;
 }
 

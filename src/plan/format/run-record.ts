@@ -34,7 +34,6 @@ export interface RunBegun {
   readonly at: number;
   /** The name of its directory. */
   readonly name: string;
-  /** SHA-256 of its plan.json. */
   readonly planSha256: string;
   readonly occurrence: string;
   /** The run whose rows it retries; it takes no file. */
@@ -72,7 +71,6 @@ export interface RunEnded {
 /** Lets a plan be sent. It counts for the very plan.json that it names. */
 export interface Approval extends Act {
   readonly planSha256: string;
-  /** Whose approval it is. */
   readonly name: string;
   /** Ed25519, in base64; absent where the job names no approvers. */
   readonly signature?: string;

@@ -230,7 +230,6 @@ export class DigestedFile {
     return this.#gathered;
   }
 
-  /** Length and digest of what was written. */
   get digest(): FileDigest {
     return { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex') };
   }
