@@ -8,7 +8,7 @@ export const JOURNAL_BUGS: readonly PlantedBug[] = [
     name: 'the journal is not synced',
     file: 'src/journal/writer.ts',
     find: '    await file.sync();\n    durable',
-    replace: '    this.#durable',
+    replace: '    durable',
     tests: [SIMULATION],
   },
   {

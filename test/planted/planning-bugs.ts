@@ -62,7 +62,7 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
     name: 'a list that is saved again in mid-run lets in whom it lacks',
     file: 'src/plan/suppress/current-lists.ts',
     find: '      const columns = await readListed(',
-    replace: '      this.#numbers.clear();\n      const columns = await readListed(',
+    replace: '      numbersOf.clear();\n      const columns = await readListed(',
     tests: ['test/plan/suppress/current-lists.test.ts'],
   },
   {
