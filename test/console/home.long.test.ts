@@ -109,7 +109,7 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
   });
 
   test('a draft is deleted with its files, by typing its name; what has sent something stays, if only a test', async () => {
-    for (const name of ['gone', 'tried']) await console.aCampaign(name, people(2, 40));
+    for (const name of ['gone', 'tried', 'kept']) await console.aCampaign(name, people(2, 40));
     await console.check('gone');
     expect(textOf(await console.post('/c/gone/delete', { remove: 'sale' }))).toContain('Type gone to delete it');
     expect(await console.textAt('/c/gone')).toContain('Delete this draft');
@@ -120,16 +120,17 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
 
     await console.post('/c/tried/test', { to: numberOf(99) });
     await console.until('/c/tried/test');
-    for (const name of ['tried', 'after']) {
+    await send('kept', 2);
+    for (const name of ['tried', 'kept']) {
       expect(await console.textAt(`/c/${name}`)).not.toContain('Delete this draft');
       const stays = await console.post(`/c/${name}/delete`, { remove: name });
       expect(textOf(stays)).toContain('It stays: it has sent something');
     }
     // As after a prune, or damage.
-    const output = join(console.directory, 'campaigns/after/out/after');
+    const output = join(console.directory, 'campaigns/kept/out/kept');
     for (const run of readdirSync(output).filter((each) => /^\d/.test(each)))
       rmSync(join(output, run, 'journal.ndjson'));
-    expect(textOf(await console.post('/c/after/delete', { remove: 'after' }))).toContain('It stays');
+    expect(textOf(await console.post('/c/kept/delete', { remove: 'kept' }))).toContain('It stays');
   });
 
   test('settings say which account, senders and keys there are, and never a key', async () => {
