@@ -115,7 +115,7 @@ export async function planNewInput(
     });
     if (outcome.made !== undefined) await assertOwned({ files, registry: registry.state, history }, outcome.made);
     const { leftOut } = outcome;
-    const isAsked = job.steps.some((step) => isRowStep(step) && (step.input.required ?? step.input.newerThan));
+    const isAsked = job.steps.some((step) => isRowStep(step) && step.input.required === true);
     const run = outcome.made === undefined && isAsked ? cameWith.at(-1) : undefined;
     if (run !== undefined && !start.resumed.includes(run))
       log.warn(`no file is new: run ${run}, which has just ended, took what came`, { run });

@@ -1,5 +1,6 @@
 import { basename, join, resolve } from 'node:path';
 import { format } from '../../domain/count-of.js';
+import { undefinedOnUserError } from '../../domain/errors.js';
 import { joinSamples, type SampledRows } from '../../guess/sampled-columns.js';
 import { guessFileEncoding, readHeads } from '../../input/read-records.js';
 import type { SuppressionInput } from '../../plan/format/plan-file.js';
@@ -21,7 +22,7 @@ import {
 import { type CampaignJob, listLists, setLists } from '../campaign.js';
 import type { Printed } from '../commands.js';
 import { findFree, writePieces } from '../uploads.js';
-import { Desk, exceptUserError, fieldText, type JobRequest, viewOf } from './desk.js';
+import { Desk, fieldText, type JobRequest, viewOf } from './desk.js';
 import {
   MULTIPART,
   type PageAnswer,
@@ -40,7 +41,7 @@ export class AudienceDesk extends Desk {
     const ticked = ticks ?? job.ticked;
     // The check says why a file cannot be read.
     const [sample = joinSamples([]), printed] = await Promise.all([
-      readSample(asked, this.files).catch(exceptUserError),
+      readSample(asked, this.files).catch(undefinedOnUserError),
       this.checkJob(asked),
     ]);
     const columns = listTickable(sample, ticked, job.destination);

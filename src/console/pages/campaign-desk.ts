@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { lockDepsOf } from '../../command/env.js';
 import { countOf } from '../../domain/count-of.js';
-import { UserError } from '../../domain/errors.js';
+import { UserError, undefinedOnUserError } from '../../domain/errors.js';
 import { formatZoned, ownZone } from '../../domain/stated-time.js';
 import { JOURNAL_FILE } from '../../plan/format/plan-file.js';
 import { readRegistry } from '../../registry/open-registry.js';
@@ -11,7 +11,7 @@ import { describeWho } from '../audience.js';
 import type { CampaignFolder, CampaignJob, Deed } from '../campaign.js';
 import { countWaiting, describeRunShortly, findRun } from '../reading.js';
 import { describeTiming } from '../timing.js';
-import { type CampaignRequest, Desk, exceptUserError, fieldText, type JobRequest, viewOf } from './desk.js';
+import { type CampaignRequest, Desk, fieldText, type JobRequest, viewOf } from './desk.js';
 import { renderRequest } from './home-desk.js';
 import { type PageAnswer, renderField, renderForm, renderItems, renderPage } from './layout.js';
 import { type View, type Wrong, wrongOf } from './wrong.js';
@@ -55,7 +55,7 @@ export class CampaignDesk extends Desk {
       const own = join(output, name);
       if ((await this.files.stat(own))?.isDirectory !== true) continue;
       if ((await readLockOwner(lockDepsOf(this.context.env), own)) !== undefined) return false;
-      const memory = await readRegistry(this.files, own).catch(exceptUserError);
+      const memory = await readRegistry(this.files, own).catch(undefinedOnUserError);
       if (memory?.runs.size !== 0) return false;
       for (const run of await this.files.list(own))
         if ((await this.files.stat(join(own, run, JOURNAL_FILE))) !== undefined) return false;

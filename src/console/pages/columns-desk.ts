@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { describeFailure } from '../../command/failure.js';
 import { countOf, format } from '../../domain/count-of.js';
-import { quoteWord, UserError } from '../../domain/errors.js';
+import { quoteWord, UserError, undefinedOnUserError } from '../../domain/errors.js';
 import { warnOfLandlines } from '../../guess/guess-job.js';
 import { guessNumber } from '../../guess/guess-number.js';
 import { joinSamples, listFilled } from '../../guess/sampled-columns.js';
@@ -14,7 +14,7 @@ import type { Files } from '../../storage/files.js';
 import type { CampaignFolder } from '../campaign.js';
 import type { Printed } from '../commands.js';
 import { findFree, findUploaded, readFileName, readSize, SLICE_BYTES, takeSlice, writePieces } from '../uploads.js';
-import { type CampaignRequest, Desk, exceptUserError, fieldText, viewOf } from './desk.js';
+import { type CampaignRequest, Desk, fieldText, viewOf } from './desk.js';
 import {
   MULTIPART,
   type PageAnswer,
@@ -116,7 +116,7 @@ export class ColumnsDesk extends Desk {
     if (country !== '' && !named.ok) return refuse([{ message: named.reason, field: 'country' }]);
     if (asked.fields.count !== undefined) return refuse([]);
     if (!destination) return refuse([{ message: 'Choose the column of the phone numbers', field: 'destination' }]);
-    const read = await readColumns(asked.campaign, this.files, asked.fields).catch(exceptUserError);
+    const read = await readColumns(asked.campaign, this.files, asked.fields).catch(undefinedOnUserError);
     if (read === undefined) return refuse([]);
     const doubt = findDoubt(read);
     if (doubt !== undefined && doubt !== asked.fields.sure) return refuse([{ message: doubt, field: 'country' }]);

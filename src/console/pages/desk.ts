@@ -200,11 +200,6 @@ export function fieldText({ fields }: Pick<PageRequest, 'fields'>, name: string)
   return String(fields[name] ?? '').trim();
 }
 
-/** Passes over what a person must change first, which another part of the page says; all else is thrown. */
-export function exceptUserError(error: unknown): undefined {
-  if (!(error instanceof UserError)) throw error;
-}
-
 /** Reads a text that a form sent: its line ends are CR LF. */
 export function textOfForm(text: unknown): string {
   return String(text ?? '').replaceAll(/\r\n?/g, '\n');

@@ -1,6 +1,7 @@
 import { cellsOf } from '../../domain/bytes/row-writer.js';
 import { TextBuffer } from '../../domain/bytes/text-buffer.js';
 import { addCounts, countOf, format } from '../../domain/count-of.js';
+import { undefinedOnUserError } from '../../domain/errors.js';
 import type { SampledRows } from '../../guess/sampled-columns.js';
 import { Columns } from '../../normalize/columns.js';
 import { type Html, html } from '../../report/page/html.js';
@@ -8,7 +9,7 @@ import { showVariable } from '../../template/missing.js';
 import { parseTemplate } from '../../template/parse.js';
 import { jobFileOf } from '../campaign.js';
 import { MOST_COLUMNS, readColumns } from './columns-desk.js';
-import { Desk, exceptUserError, fieldText, type JobRequest, PATIENCE_MS, textOfForm, viewOf } from './desk.js';
+import { Desk, fieldText, type JobRequest, PATIENCE_MS, textOfForm, viewOf } from './desk.js';
 import { type PageAnswer, renderField, renderPage, renderPhone, renderStep, waitPage } from './layout.js';
 import { conflictOf, markWrong, renderFault, sayPlainly, type View, type Wrong, wrongOf } from './wrong.js';
 
@@ -40,7 +41,7 @@ export class MessageDesk extends Desk {
     const rows = printed?.exitCode === 0 ? (printed.rows as readonly PreviewRow[]) : [];
     // The preview says why a file cannot be read.
     const read =
-      campaign.file === undefined ? undefined : await readColumns(campaign, this.files).catch(exceptUserError);
+      campaign.file === undefined ? undefined : await readColumns(campaign, this.files).catch(undefinedOnUserError);
     const { sender = job.sender, message = job.message } = fields;
     const written = { sender: String(sender), message: String(message) };
     const faults = wrong.length > 0 ? wrong : wrongOf(printed, 'message');

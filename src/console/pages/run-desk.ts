@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
+import { undefinedOnUserError } from '../../domain/errors.js';
 import { formatZoned } from '../../domain/stated-time.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { countHad } from '../../plan/tally.js';
@@ -21,16 +22,7 @@ import {
   listEarlier,
   listForgotten,
 } from '../reading.js';
-import {
-  askFor,
-  type CampaignRequest,
-  Desk,
-  exceptUserError,
-  fieldText,
-  isTyped,
-  type JobRequest,
-  viewOf,
-} from './desk.js';
+import { askFor, type CampaignRequest, Desk, fieldText, isTyped, type JobRequest, viewOf } from './desk.js';
 import {
   type PageAnswer,
   refusedPage,
@@ -75,7 +67,7 @@ export class RunDesk extends Desk {
     // While a process sends this is asked for each second: no more is read than it takes.
     if (shown.runner !== undefined || summary === undefined) return runPage(view, shown);
     const { checked } = await this.checked(asked.campaign);
-    const forgotten = (await listForgotten(this.files, run, checked).catch(exceptUserError)) ?? [];
+    const forgotten = (await listForgotten(this.files, run, checked).catch(undefinedOnUserError)) ?? [];
     const waiting = countWaiting(checked);
     const whole = await this.readWhole(asked.name, run);
     const earlier = await listEarlier(this.files, run, whole);
