@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { AREAS, KINDS } from '../../src/domain/areas.js';
-import type { PlantedBug } from '../planted/planted-bug.js';
+import { type PlantedBug, readBugs } from '../planted/planted-bug.js';
 import { ROOT } from './page.js';
 
 const listSources = (room: string) =>
@@ -16,13 +16,11 @@ const OF_AREAS = [...AREAS, ...Object.keys(KINDS)].map((area) => `${area}.ts`);
 
 test('a folder of src/ has at most 20 files; verbs/ has one for each verb', () => {
   const others = files.filter((path) => dirname(path) !== 'verbs');
-
   expect(listMore(others, (path) => dirname(path), 20)).toEqual([]);
 });
 
 test.each(['src', 'test'])('a file of %s/ has at most 350 lines', (room) => {
   const paths = listSources(room);
-
   expect(paths.length).toBeGreaterThan(300);
   expect(paths.filter((path) => textOf(path, room).split('\n').length > 351)).toEqual([]);
 });
@@ -37,10 +35,8 @@ test('each path that the layers call pure is there', () => {
   expect(pure.filter((path) => !files.some((file) => new RegExp(path).test(`src/${file}`)))).toEqual([]);
 });
 
-test('each bug that is planted has its one place in the source', async () => {
-  const lists = listSources('test/planted').filter((path) => path.endsWith('-bugs.ts'));
-  const read = lists.map(async (path) => Object.values(await import(`../planted/${path}`)));
-  const bugs = (await Promise.all(read)).flat(2) as PlantedBug[];
+test('each bug that is planted has its one place in the source', () => {
+  const bugs = readBugs(`${ROOT}test/planted`);
 
   expect(bugs.length).toBeGreaterThan(200);
   const isAstray = ({ file, find }: PlantedBug) => readFileSync(`${ROOT}${file}`, 'utf8').split(find).length !== 2;
@@ -53,7 +49,6 @@ const MOST_BAGS = 12;
 
 test(`at most ${MOST_SHORT_FILES} files of src/ have fewer than 30 lines`, () => {
   const short = files.filter((path) => textOf(path).split('\n').length <= 30);
-
   expect(short.length, short.join('\n')).toBeLessThanOrEqual(MOST_SHORT_FILES);
 });
 

@@ -4,26 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FAST_DISK } from '../fast-disk.js';
 import { oneIn } from '../one-in.js';
-import { ANSWER_BUGS } from './answer-bugs.js';
-import { APPROVAL_BUGS } from './approval-bugs.js';
-import { CLUSTER_BUGS } from './cluster-bugs.js';
-import { COMMAND_BUGS } from './command-bugs.js';
-import { JOB_BUGS } from './job-bugs.js';
-import { JOURNAL_BUGS } from './journal-bugs.js';
-import { LISTEN_BUGS } from './listen-bugs.js';
-import { LOOK_BUGS } from './look-bugs.js';
-import { PEOPLE_BUGS } from './people-bugs.js';
-import { PLANNING_BUGS } from './planning-bugs.js';
-import type { PlantedBug } from './planted-bug.js';
-import { REGISTRY_BUGS } from './registry-bugs.js';
-import { REIMPORT_BUGS } from './reimport-bugs.js';
-import { RUNNING_BUGS } from './running-bugs.js';
-import { SANDBOX_BUGS } from './sandbox-bugs.js';
-import { SERVICE_BUGS } from './service-bugs.js';
-import { SINGLE_CALL_BUGS } from './single-call-bugs.js';
-import { STAGE_BUGS } from './stage-bugs.js';
-import { WEBHOOK_BUGS } from './webhook-bugs.js';
-import { WORKBOOK_BUGS } from './workbook-bugs.js';
+import { type PlantedBug, readBugs } from './planted-bug.js';
 
 /** What a copy needs to run the tests of a bug; its packages are those of the checkout. */
 const COPIED = [
@@ -163,27 +144,9 @@ const [flags, [only]] = [
   process.argv.slice(2).filter((word) => word.startsWith('--')),
   process.argv.slice(2).filter((word) => !word.startsWith('--')),
 ];
-const all = [
-  ...CLUSTER_BUGS,
-  ...PEOPLE_BUGS,
-  ...PLANNING_BUGS,
-  ...JOB_BUGS,
-  ...JOURNAL_BUGS,
-  ...RUNNING_BUGS,
-  ...STAGE_BUGS,
-  ...ANSWER_BUGS,
-  ...APPROVAL_BUGS,
-  ...SERVICE_BUGS,
-  ...REGISTRY_BUGS,
-  ...REIMPORT_BUGS,
-  ...SANDBOX_BUGS,
-  ...WORKBOOK_BUGS,
-  ...WEBHOOK_BUGS,
-  ...LISTEN_BUGS,
-  ...SINGLE_CALL_BUGS,
-  ...COMMAND_BUGS,
-  ...LOOK_BUGS,
-].filter(({ name, file }) => only === undefined || name.includes(only) || file.includes(only));
+const all = readBugs('test/planted').filter(
+  ({ name, file }) => only === undefined || name.includes(only) || file.includes(only),
+);
 const isPart = flags.includes('--a-part');
 const bugs = isPart ? oneIn(24, all) : all;
 const startMs = performance.now();
