@@ -19,6 +19,20 @@ test('its templates are made of the overlays: `npx vitest run test/jobs/kubernet
   expect(Object.keys(made).toSorted()).toEqual(readdirSync(join(CHART, 'templates')).toSorted());
 });
 
+test('its schema knows the runs and values that there are: Helm refuses any other, which would install nothing, or not what was meant', () => {
+  const properties = Object.entries(DEFAULTS).map(([name, value]) => {
+    return [name, name === 'run' ? { enum: [...Object.keys(RUNS), ''] } : { type: typeof value }];
+  });
+  // Helm hands `global` to the chart where it is a part of another one.
+  const known = { ...Object.fromEntries(properties), global: { type: 'object' } };
+
+  expect(JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'))).toEqual({
+    type: 'object',
+    properties: known,
+    additionalProperties: false,
+  });
+});
+
 test.each(Object.entries(RUNS))(
   'run: %s has the objects of the overlay %s, and nothing that a cluster would refuse',
   (run, overlay) => {
