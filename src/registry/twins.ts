@@ -41,7 +41,7 @@ interface Family {
  */
 export function createTwins(
   jobRows: JobRows,
-  sender: { readonly id: string | undefined } & Pick<Plan, 'job' | 'occurrence'>,
+  sender: { readonly id: string | undefined } & Pick<Plan, 'job' | 'occurrence' | 'retryOf'>,
 ) {
   /** All files that each of the plans read. */
   const filesOfPlans = new Map<Plan, readonly string[]>();
@@ -74,7 +74,7 @@ export function createTwins(
       for (const step of plan.steps) {
         const name = nameAmongKind(plan.steps, step.number);
         const comparesBy = steps.find((each) => each.name === name)?.comparesBy;
-        if (comparesBy === undefined) continue;
+        if (comparesBy === undefined || hasCompared(plan, step)) continue;
         const own = createKeys(comparesBy);
         for await (const { key, id } of readSent(run, step, files)) own.add(key, id);
         remember(keys, name, (): KeysOfRun[] => []).push({ run: plan.id, keys: own });
@@ -103,6 +103,14 @@ export function createTwins(
     if (plan.id === id || (occurrence !== '' && !isSameOccurrence(plan.occurrence, occurrence))) return false;
     if (state === 'planned' && claims.countOf(plan.id) === 0) return false;
     return listFilesOf(plan, claims).some((file) => files.has(file));
+  }
+
+  /** Whether the rows that are retried were compared with the others of their step when it was planned, by the same settings. */
+  function hasCompared({ id, job }: Plan, { number }: PlannedStep): boolean {
+    const { retryOf } = sender;
+    if (retryOf?.run !== id || isLeftOutCode(retryOf.only)) return false;
+    const [then, now] = [job, sender.job].map(({ steps }) => JSON.stringify({ ...steps[number - 1], ramp: undefined }));
+    return then === now;
   }
 
   /** Whether a planned row was sent, or may be, as its run stands: one that another plan has is asked of that. */

@@ -45,7 +45,8 @@ export async function makePlanOf(
   anew?: string,
 ): Promise<MadePlan> {
   const isOfLeftOut = isLeftOutCode(choice.only);
-  const twins = createTwins(rows, { id: anew, job, occurrence: plan.occurrence });
+  const retryOf = { run: plan.id, only: choice.only, codes: [...choice.codes] };
+  const twins = createTwins(rows, { id: anew, job, occurrence: plan.occurrence, retryOf });
   for (const file of listFilesOf(plan, rows.registry.claims)) {
     const gone = await twins.load(file);
     // Rows that were left out were compared with none.
@@ -70,7 +71,7 @@ export async function makePlanOf(
     id: planIdInstead(planIdOf(identity), (id) => rows.registry.isAbandoned(id)),
     occurrence: plan.occurrence,
     job: dropSample(job),
-    retryOf: { run: plan.id, only: choice.only, codes: [...choice.codes] },
+    retryOf,
   };
   return makeRetryPlan(
     {

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { SmsStep } from '../../src/job/job.js';
 import { aCsvOf, aFolder, aNumber, anInput, anSmsStep, aPlan } from '../plan/a-plan.js';
-import { aMixedRun, files, numbers, numbersOf, ONE_BY_ONE, sentTo, settleAll } from '../run/a-mixed-run.js';
-import { aRun, aScriptedService, batchAnswer, outputOf, reportOf, response } from '../run/a-run.js';
+import { aMixedRun, files, numbers, numbersOf, ONE_BY_ONE, refuseEach, sentTo, settleAll } from '../run/a-mixed-run.js';
+import { aRun, aScriptedService, outputOf, reportOf, response } from '../run/a-run.js';
 import { applyRetry, plansOf, retriedPlan, retry } from './a-retry.js';
 
 describe('the plan of a retry', () => {
@@ -58,18 +59,39 @@ describe('the plan of a retry', () => {
 
   it('takes the first row of a request, and the others of it stand in the account as they did', async () => {
     const made = await aPlan({ files, job: { steps: [anSmsStep({ limits: ONE_BY_ONE })] } });
-    const service = aScriptedService((sent) => {
-      const answer = batchAnswer(sent);
-      const refuse = (one: (typeof answer.messages)[number]) =>
-        /-[017]$/.test(one.clientMessageId) ? { ...one, status: { code: 'REJECTED', description: 'No route' } } : one;
-      return response(200, { ...answer, messages: answer.messages.map(refuse) });
-    });
+    const service = aScriptedService((sent) => refuseEach(sent, /-[017]$/));
     await aRun({ made, service });
     await reportOf(made);
     const before = outputOf(made, 'results');
     expect(numbersOf(await retriedPlan(made, 'rejected'))).toEqual(numbers(0, 1, 7));
     expect(await reportOf(made)).toMatchObject({ balance: { accepted: 6, rejected: 1, skipped: 4 } });
     expect(outputOf(made, 'results')).toEqual(before);
+  });
+
+  it('omits a row that goes to another number of its people now, where the run sent that one a message', async () => {
+    const home = [1, 50].map((place, row) => `${aNumber(row)},n${row},${aNumber(place)}\n`).join('');
+    const made = await aPlan({ files: { 'people.csv': `mobile,name,home\n${home}${aNumber(2)},n2,${aNumber(51)}\n` } });
+    await aRun({ made, service: aScriptedService((sent) => refuseEach(sent, /-[02]$/)) });
+    const job = { ...made.job, steps: [anSmsStep({ destination: 'home' })] };
+    const child = await retriedPlan(made, 'rejected', [], job);
+    expect(child.rows.map(({ state, cells }) => [state, cells[1]])).toEqual([
+      ['skipped', 'n0'],
+      ['planned', 'n2'],
+    ]);
+  });
+
+  it('reads its run once less where what it sends to was compared when that was planned', async () => {
+    const countReads = async (step: Partial<SmsStep>) => {
+      const made = await aMixedRun();
+      const job = { ...made.job, steps: made.job.steps.map((each) => ({ ...each, ...step }) as SmsStep) };
+      let reads = 0;
+      made.disk.onOperation = (operation) => {
+        if (operation.startsWith(`open ${made.directory}`) && operation.includes('.rows.')) reads += 1;
+      };
+      await retry(made, 'rejected', [], job);
+      return reads;
+    };
+    expect(await countReads({})).toBe((await countReads({ batchSize: 2 })) - 1);
   });
 
   it('omits who opted out since the first run', async () => {

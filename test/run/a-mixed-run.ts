@@ -50,9 +50,13 @@ export const sentTo = (service: ReturnType<typeof aScriptedService>) =>
 /** Refuses rows from the seventh on with their requests, and the second one alone. */
 export const refuseSome = (sent: Sent): Answer | undefined => {
   if (sent.rows.some((row) => row >= 6)) return response(400, { code: 1100, message: 'Bulk limit reached' });
-  if (!sent.rows.includes(1)) return undefined;
-  const answer = batchAnswer(sent);
-  const refuse = (one: (typeof answer.messages)[number]) =>
-    one.clientMessageId.endsWith('-1') ? { ...one, status: { code: 'REJECTED', description: 'No route' } } : one;
-  return response(200, { ...answer, messages: answer.messages.map(refuse) });
+  return sent.rows.includes(1) ? refuseEach(sent, /-1$/) : undefined;
 };
+
+/** Refuses the messages whose id matches, and accepts the others. */
+export function refuseEach(sent: Sent, id: RegExp): Answer {
+  const answer = batchAnswer(sent);
+  const status = { code: 'REJECTED', description: 'No route' };
+  const messages = answer.messages.map((one) => (id.test(one.clientMessageId) ? { ...one, status } : one));
+  return response(200, { ...answer, messages });
+}
