@@ -101,10 +101,7 @@ async function killHalfway(job: PlannedJob): Promise<number> {
 }
 
 /** The server is this process's own, and answers nothing: the command is ended when its first request is there. */
-async function timeFirstRequest(
-  args: readonly string[],
-  { directory, server }: { directory: string; server: Server },
-): Promise<number> {
+async function timeFirstRequest(args: readonly string[], { directory, server }: { directory: string; server: Server }) {
   let firstMs: number | undefined;
   const note = () => {
     firstMs ??= performance.now();

@@ -73,11 +73,7 @@ function subjectApply(job: PlannedJob): Subject {
   };
 }
 
-function subjectRival(
-  name: string,
-  script: string,
-  { job, concurrency }: { job: PlannedJob; concurrency: number },
-): Subject {
+function subjectRival(name: string, script: string, { job, concurrency }: { job: PlannedJob; concurrency: number }) {
   return {
     name,
     measure: () =>

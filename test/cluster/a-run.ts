@@ -43,10 +43,7 @@ export function aPart(request: number, over: Partial<HandedPart> = {}): HandedPa
 }
 
 /** A run whose step 1 is open, with parts of two rows each. */
-export async function aRun(
-  cluster: Server,
-  { run = 'run-a', parts = [aPart(1)], onLost = 'in-doubt' as OnLost } = {},
-): Promise<{ store: Store; lead: LeadKey }> {
+export async function aRun(cluster: Server, { run = 'run-a', parts = [aPart(1)], onLost = 'in-doubt' as OnLost } = {}) {
   const store = await cluster.connect();
   const lead = { run, epoch: 1 };
   await store.lead(lead, { ...NEW_LEAD, job: `job of ${run}` });

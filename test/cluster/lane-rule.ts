@@ -6,7 +6,7 @@ import {
   SET_BACK_MS,
   SHRINKING,
 } from '../../src/cluster/postgres/schema/lane-functions.js';
-import type { BookedTurns, TurnsAsked } from '../../src/cluster/store.js';
+import type { TurnsAsked } from '../../src/cluster/store.js';
 import { PERIOD_MS } from '../../src/throttle/rate.js';
 
 /** `volley.lane` and `volley.book_turns` (lane-functions.ts) in TypeScript; a test compares the two in any history. */
@@ -44,11 +44,7 @@ const NEW = {
 const NO_PAUSE = { pausedUntilMs: 0, pauseMs: 0 };
 
 /** `row` undefined: nobody has used the lane. */
-export function bookTurns(
-  row: LaneRow | undefined,
-  ask: TurnsAsked,
-  { life, nowMs }: { life: string; nowMs: number },
-): { row: LaneRow; booked: BookedTurns } {
+export function bookTurns(row: LaneRow | undefined, ask: TurnsAsked, { life, nowMs }: { life: string; nowMs: number }) {
   const { costsMs, leastShare } = ask;
   const [firstMs = 0] = costsMs;
   const lane: LaneRow = row === undefined ? { ...NEW, ...NO_PAUSE, succeededAtMs: nowMs } : { ...row };

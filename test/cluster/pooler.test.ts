@@ -42,8 +42,7 @@ test.skipIf(pgbouncer.isMissing)(
     const left = await through.query(
       "select name, setting from pg_settings where source = 'session' and name <> 'application_name'",
     );
-    const locks = await own.query("select from pg_locks where locktype = 'advisory'");
-    expect([left, locks]).toEqual([[], []]);
+    expect([left, await own.query("select from pg_locks where locktype = 'advisory'")]).toEqual([[], []]);
   },
 );
 

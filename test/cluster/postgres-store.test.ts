@@ -30,12 +30,7 @@ interface Side {
   readonly workers: readonly [SideWorker, SideWorker];
 }
 
-interface SideWorker {
-  readonly id: string;
-  calls: number;
-  acknowledged: number;
-  readonly held: HeldPart[];
-}
+type SideWorker = { readonly id: string; calls: number; acknowledged: number; readonly held: HeldPart[] };
 
 type HeldPart = AttemptKey & { nonce: string };
 

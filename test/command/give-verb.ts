@@ -9,16 +9,10 @@ import { retry } from '../../src/verbs/retry.js';
 import { run, runJob as runLoaded } from '../../src/verbs/run.js';
 import { test } from '../../src/verbs/test.js';
 
-interface Common {
-  readonly adopt?: boolean;
-  readonly json: boolean | undefined;
-}
+type Common = Readonly<{ adopt?: boolean; json: boolean | undefined }>;
 
 /** `--first`, or `--rest`. */
-export interface Sampling {
-  readonly first?: RampStage['size'] | undefined;
-  readonly rest?: boolean | undefined;
-}
+export type Sampling = Readonly<{ first?: RampStage['size'] | undefined; rest?: boolean | undefined }>;
 
 /** Flags as the command line has them where none is given. */
 const SENDING = {
@@ -36,11 +30,7 @@ export function runJob(
 }
 
 /** `volley run` of a job that is in no file. */
-export function runLoadedJob(
-  job: Job,
-  given: Common & Sampling & { readonly standby?: boolean },
-  host: Terminal,
-): Promise<number> {
+export function runLoadedJob(job: Job, given: Common & Sampling & { readonly standby?: boolean }, host: Terminal) {
   const flags = { ...SENDING, ...given };
   const verb: Pick<Verb<typeof flags>, 'run' | 'watch'> = {
     watch: (_, context, task) => watchCommand('run', undefined, context, task),

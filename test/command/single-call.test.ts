@@ -112,8 +112,7 @@ describe('while the service is down', () => {
 
   test('a service that answers is reported by what it answers', async () => {
     const { base } = await aRecorder({ status: 503, body: {} });
-    const { said } = await hear(base, 30);
-    expect(said.stderr).toContain(`No good answer from ${base}: HTTP 503; trying again until `);
+    expect((await hear(base, 30)).said.stderr).toContain(`No good answer from ${base}: HTTP 503; trying again until `);
   });
 
   test('nothing is announced that is not tried again', async () => {

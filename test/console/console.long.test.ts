@@ -26,7 +26,6 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     const again = await console.ask(console.link.slice(console.origin.length));
     const command = `node ${quoteWord(COMMAND)} console --link --directory ${console.directory}`;
     expect([again.status, textOf(again)]).toEqual([403, expect.stringContaining(`\`${command}\` prints another`)]);
-
     const { stdout } = await console.run('--link', '--json').ended;
     const { link } = JSON.parse(stdout);
     expect(await console.ask(link.slice(console.origin.length))).toMatchObject({ status: 303 });
@@ -40,8 +39,7 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
   });
 
   test('refuses a form without the token of the visit', async () => {
-    const answer = await console.ask('/new', { fields: { name: 'stolen' } });
-    expect(answer.status).toBe(403);
+    expect((await console.ask('/new', { fields: { name: 'stolen' } })).status).toBe(403);
     expect(textOf(await console.ask('/'))).not.toContain('stolen');
   });
 
@@ -65,8 +63,7 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     expect((await console.post('/c/sale/send', { plan: 'another', count: '3' })).status).toBe(409);
 
     const press = () => console.post('/c/sale/send', { plan: checked.plan, count: '3' });
-    const presses = await Promise.all([press(), press(), press()]);
-    expect(presses.map(({ to }) => to)).toEqual(Array(3).fill('/c/sale/run'));
+    expect((await Promise.all([press(), press(), press()])).map(({ to }) => to)).toEqual(Array(3).fill('/c/sale/run'));
     const ended = await console.ended('sale');
     expect((await press()).to).toBe('/c/sale/run');
     expect(textOf(ended)).toContain('the service accepted 3 messages');
@@ -103,8 +100,7 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     await console.post('/c/who/send', { plan: checked.plan, count: '1' });
     await console.ended('who');
     expect(console.sent('who')).toEqual(['+6591234001']);
-    const bare = await console.save('/c/who/who', { next: '1' });
-    expect(bare.to).toBe('/c/who/when');
+    expect((await console.save('/c/who/who', { next: '1' })).to).toBe('/c/who/when');
     expect(console.jobOf('who')).not.toMatch(/^ +(where|suppress):/m);
   });
 

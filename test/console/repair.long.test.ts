@@ -163,8 +163,7 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     const sample = await console.send('none', 1);
     for (const number of numbersOf(5, 50)) await console.post('/people/opt', { number, what: 'out' });
     await console.post('/c/none/retry', { run: fieldOf(sample, 'run'), only: 'unprocessed' });
-    const said = textOf(await console.checked('none'));
-    expect(said).toMatch(/^Check There is nothing to send\. 1 had it already, from /);
+    expect(textOf(await console.checked('none'))).toMatch(/^Check There is nothing to send\. 1 had it already, from /);
   });
 
   test('who had the text is left out, and gets it again only by a plan whose number is typed', async () => {

@@ -106,8 +106,7 @@ describe('a console that several people share', { timeout: TIMEOUT_MS }, () => {
 
     await be('Bob');
     expect(textOf(await console.ask('/c/shared/check'))).toContain('Type 3 to approve and send');
-    const presses = await Promise.all([press(), press()]);
-    expect(presses.map(({ to }) => to)).toEqual(['/c/shared/run', '/c/shared/run']);
+    expect((await Promise.all([press(), press()])).map(({ to }) => to)).toEqual(['/c/shared/run', '/c/shared/run']);
     await console.ended('shared');
     expect(console.sent('shared')).toEqual(numbersOf(3));
   });
@@ -115,7 +114,6 @@ describe('a console that several people share', { timeout: TIMEOUT_MS }, () => {
   test('refuses an approver what they checked themselves, and what was changed since they looked', async () => {
     await be('Bob');
     expect(textOf(await aWaitingCampaign('own'))).toContain('another person approves it');
-
     await be('Cy');
     const plan = fieldOf(await console.ask('/c/own/check'), 'plan');
     expect(plan).toHaveLength(64);

@@ -58,8 +58,7 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
     expect(textOf(report)).toContain('Of 5 rows read, 3 were accepted');
     // What the second run sent is not left any more.
     expect(textOf(report)).toContain('Fix 1 row that could not be used');
-    const results = await console.ask(`/c/fixed/out/1-sms.results.csv?run=${one}`);
-    expect(results.text.trim().split('\n')).toHaveLength(4);
+    expect((await console.ask(`/c/fixed/out/1-sms.results.csv?run=${one}`)).text.trim().split('\n')).toHaveLength(4);
     expect((await console.ask('/c/fixed/out/campaign.html')).text).toContain('4 of 5 rows accepted');
     expect((await console.ask('/c/fixed/run?run=nothing')).status).toBe(200);
     expect((await console.ask('/c/fixed/out/campaign.html?run=nothing')).status).toBe(404);

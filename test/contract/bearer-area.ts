@@ -5,7 +5,7 @@ import { readOptions } from '../../src/library/create-service.js';
 import type { Service } from '../../src/library.js';
 import { TEST_CREDENTIALS } from '../../src/sandbox/admission.js';
 import { aService } from '../library/a-service.js';
-import { type Answered, type Asked, aClient, aClock, type Client } from '../sandbox/sandbox-client.js';
+import { type Asked, aClient, aClock, type Client } from '../sandbox/sandbox-client.js';
 
 /**
  * An area whose calls carry a bearer key: verification, SMS batch or contacts; and the tables that hold for each of them.
@@ -179,11 +179,6 @@ function aClientOfTwoAccounts(): Promise<Client> {
   });
 }
 
-async function callEndpoint(
-  client: Client,
-  { method, prepare, body }: BearerEndpoint,
-  id: string,
-  asked: Asked = {},
-): Promise<Answered> {
+async function callEndpoint(client: Client, { method, prepare, body }: BearerEndpoint, id: string, asked: Asked = {}) {
   return client.ask(body, { method, path: await prepare(client, id), ...asked });
 }

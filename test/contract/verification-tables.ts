@@ -76,17 +76,10 @@ export const TIMES_AND_CODES: readonly (readonly [string, Fields, Times, RegExp]
   ],
 ];
 
-interface Times {
-  readonly expiresAt: string;
-  readonly retryAfter: string;
-}
+type Times = Readonly<{ expiresAt: string; retryAfter: string }>;
 
 /** What brings a session into a state, from WAITING at noon. */
-export interface Situation {
-  readonly wrongCodes?: number;
-  readonly isVerified?: boolean;
-  readonly afterMs?: number;
-}
+export type Situation = Readonly<{ wrongCodes?: number; isVerified?: boolean; afterMs?: number }>;
 
 type Trigger = keyof typeof TRIGGERS;
 type TransitionRow = readonly [state: string, trigger: Trigger, next: string, attempt: number, situation: Situation];
@@ -160,11 +153,7 @@ interface Resent {
   readonly sms: number;
 }
 
-interface Known {
-  readonly client: Client;
-  readonly id: string;
-  readonly code: string;
-}
+type Known = Readonly<{ client: Client; id: string; code: string }>;
 
 export const TRIGGERS = {
   'read without code': ({ client, id }: Known) => readSession(client, id),

@@ -7,11 +7,7 @@ import type { Workspace } from './a-workspace.js';
 /** An entry of a proof, as it stands in proof.json. */
 export type Entry = Readonly<Record<string, unknown>> & { readonly type: string };
 
-export interface Checked {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type Checked = Readonly<{ code: number; stdout: string; stderr: string }>;
 
 /** Runs verify.mjs as it was written beside a proof: by node alone. */
 function verifyProof(directory: string, ...args: string[]): Promise<Checked> {

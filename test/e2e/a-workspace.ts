@@ -232,11 +232,7 @@ export function aWorkspaceInProcess(...faults: FaultInput[]): Promise<Workspace>
 }
 
 /** One that has a job for the people of people.csv; `changes`: of the job. */
-export async function aJobFor(
-  people: string,
-  changes: Parameters<typeof aJob>[1] = {},
-  ...faults: FaultInput[]
-): Promise<Workspace> {
+export async function aJobFor(people: string, changes: Parameters<typeof aJob>[1] = {}, ...faults: FaultInput[]) {
   const workspace = await aWorkspaceInProcess(...faults);
   workspace.write('people.csv', people);
   workspace.writeJob(aJob(workspace, changes));
@@ -244,11 +240,7 @@ export async function aJobFor(
 }
 
 /** One whose job has steps of any area. */
-export async function aJobOfSteps(
-  people: string,
-  steps: readonly object[],
-  ...faults: FaultInput[]
-): Promise<Workspace> {
+export async function aJobOfSteps(people: string, steps: readonly object[], ...faults: FaultInput[]) {
   const workspace = await aJobFor(people, {}, ...faults);
   workspace.writeJob(aJobOfAreas(workspace, steps));
   return workspace;
@@ -259,11 +251,7 @@ export function aWorkspaceBeside(options: SandboxOptions): Promise<Workspace> {
   return openWorkspace(WorkspaceInProcess, [], options);
 }
 
-async function openWorkspace(
-  kind: typeof Workspace,
-  faults: readonly FaultInput[],
-  options: SandboxOptions = {},
-): Promise<Workspace> {
+async function openWorkspace(kind: typeof Workspace, faults: readonly FaultInput[], options: SandboxOptions = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'volley-e2e-'));
   const sandbox = { rateLimits: {}, faults: [...faults], accounts: [OTHER_ACCOUNT], ...options };
   const workspace = new kind(directory, await startSandbox(sandbox));

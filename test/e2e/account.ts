@@ -47,9 +47,7 @@ export const rejectionsOf = (directory: string, step = '1-sms') =>
 const WITHOUT_ROWS = ['campaign', 'chat'];
 
 /** Promise 3, from the files alone: every row of every input stands in exactly one output, and the figures say the same. */
-export function expectEveryRowOnce(
-  printed: Summary & { readonly openDoubt?: OpenDoubt; readonly error?: unknown },
-): void {
+export function expectEveryRowOnce(printed: Summary & { readonly openDoubt?: OpenDoubt; readonly error?: unknown }) {
   // What is printed tells of the other runs of the job, too.
   const { openDoubt: _openDoubt, error: _error, ...summary } = printed;
   expect(JSON.parse(readFileSync(join(summary.directory, 'summary.json'), 'utf8'))).toEqual(summary);

@@ -32,9 +32,7 @@ test.concurrent('a job of every area: the dialer pauses meanwhile, each number g
   workspace.append('people.csv', `Again,${numberOf(2)}\n`);
   const plan = await workspace.volley('plan', 'job.yaml', '--no-json');
   expect(plan.stdout).toMatch(/^ {2}1 campaign +campaign 101: set PAUSED$/m);
-
   const { summary } = await workspace.run();
-
   expect(summary.exitCode).toBe(3);
   expectEveryRowOnce(summary);
   // Besides, its own address gets the events of the conversations.
@@ -73,7 +71,6 @@ test.concurrent('a job of every area: the dialer pauses meanwhile, each number g
   const figures = [read, accepted, rejected, skipped, inDoubt, unprocessed].join(' ');
   const said = `sale ${summary.plan} finished none ${figures} ${summary.directory}`;
   expect(await textsOf(workspace)).toEqual([`failure ${said}`, `always ${said}`]);
-
   expect((await workspace.run()).code).toBe(3);
   expect(await handedOver(workspace)).toHaveLength(3);
 });
@@ -85,9 +82,7 @@ test.concurrent('killed while it sends, the next run finds the campaign paused, 
   await killAfter(4, workspace, 'run', 'job.yaml');
   expect(await changesOf(workspace)).toEqual(['PAUSED']);
   workspace.setFaults();
-
   const { code, summary } = await workspace.run();
-
   expect([code, summary.balance]).toMatchObject([3, { accepted: 20, inDoubt: 10 }]);
   expect(await changesOf(workspace)).toEqual(['PAUSED', 'RUNNING']);
 });
@@ -118,11 +113,7 @@ test.concurrent('the proof of a run says what was tried again, halved, set up, c
 });
 
 /** So many people, and as many customers. */
-async function aJobWith(
-  count: number,
-  stepsOf: (workspace: Workspace) => readonly object[],
-  ...faults: FaultInput[]
-): Promise<Workspace> {
+async function aJobWith(count: number, stepsOf: (workspace: Workspace) => readonly object[], ...faults: FaultInput[]) {
   const workspace = await aWorkspace(...faults);
   workspace.write('people.csv', people(count));
   const customers = Array.from({ length: count }, (_, index) => `${JSON.stringify(aCustomer(index + 1))}\n`);

@@ -19,10 +19,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 
-interface Start {
-  readonly code: number | null;
-  readonly said: string;
-}
+type Start = Readonly<{ code: number | null; said: string }>;
 
 /** A checkout with a handful of sources, which says its version in each part that it loads. It is built by the build of this checkout. */
 class BuildTree {
@@ -179,9 +176,7 @@ describe('a build', () => {
     const longAgo = new Date(Date.now() - 25 * 3_600_000);
     // The present one is old, too: how long it is kept counts from when it is replaced.
     for (const name of chunksOf()) utimesSync(tree.path(`dist/${name}`), longAgo, longAgo);
-
     await tree.build('b');
-
     expect(chunksOf().sort()).toEqual([second, currentChunks()].sort());
     expect(tree.list()).not.toContain('gone.d.ts');
   });

@@ -30,8 +30,7 @@ test.each([
     await workspace.run();
     workspace.change({ steps });
     for (const verb of ['plan', 'run']) {
-      const { stdout } = await workspace.volley(verb, 'job.yaml', '--no-json');
-      expect(stdout.replace(/\s+/g, ' ')).toMatch(said);
+      expect((await workspace.volley(verb, 'job.yaml', '--no-json')).stdout.replace(/\s+/g, ' ')).toMatch(said);
     }
     expect(await workspace.destinations()).toEqual(numbersOf(3));
   },
@@ -60,7 +59,6 @@ test('whom another where lets in, in a job that has other steps by now, is sent 
   const stdout = (await workspace.volley('plan', 'job.yaml', '--no-json')).stdout.replace(/\s+/g, ' ');
   expect(stdout).not.toContain('--again');
   const advice = / a job file with the steps of that run .* retry (\S+) --only filtered /.exec(stdout);
-
   workspace.change({ steps: [all] }, 'rest.yaml');
   expect((await workspace.resend(advice?.[1] ?? '', 'filtered', '--job', 'rest.yaml')).code).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(4));
@@ -123,10 +121,8 @@ test('a run whose steps were taken out of the job is brought to its end with the
   const sms = anSmsStep();
   const steps = [dialer('PAUSED'), aContactsStep(), sms, dialer('RUNNING')];
   const workspace = await aJobOfSteps(people(3), steps, { kind: 'status-401', area: 'contacts', nth: 2 });
-  const { summary } = await workspace.run();
-  expect(summary.stop?.reason).toBe('unauthorized');
+  expect((await workspace.run()).summary.stop?.reason).toBe('unauthorized');
   workspace.setFaults();
-
   workspace.writeJob(aJobOfAreas(workspace, [sms]));
   const resumed = await workspace.run();
   expect([resumed.code, resumed.summary.balance]).toMatchObject([0, { accepted: 6 }]);

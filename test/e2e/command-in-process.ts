@@ -36,10 +36,7 @@ export function runCommandInProcess(args: readonly string[], start: InProcess): 
   return ended;
 }
 
-async function runIn(
-  args: readonly string[],
-  { cwd, env, stdin, runtime: given = {}, typed }: InProcess,
-): Promise<Ended> {
+async function runIn(args: readonly string[], { cwd, env, stdin, runtime: given = {}, typed }: InProcess) {
   const runtime = { ...nodeEnv, loadLane, ...given };
   const before = process.cwd();
   process.chdir(cwd);

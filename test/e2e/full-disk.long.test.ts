@@ -27,9 +27,7 @@ describe.concurrent('a file that may not grow beyond a limit', () => {
     'which leaves room for %s: 75, the error of the disk, and the same command finishes',
     async (room, blocks) => {
       const workspace = await aJobOf({ batchSize: 1 });
-
       const ended = await workspace.runUnder(underLimit(`-f ${blocks}`));
-
       expectDiskError(ended, 'EFBIG');
       await expectOnlyIntended(workspace);
       expect((await workspace.sms()).length > 0).toBe(room.includes('journal'));
@@ -51,14 +49,11 @@ describe.skipIf(strace.isMissing)(strace.title('a disk that says that it did not
       const workspace = await aJobOf({ batchSize: 2 });
       const journal = join(await workspace.plan(), 'journal.ndjson');
       const inject = [`-e`, `trace=${name}`, '-e', `inject=${name}:error=${error}:when=${nth}`];
-
       const tracer = ['strace', '-f', '-o', workspace.path('trace'), '-P', journal, ...inject];
       // One thread: strace counts the calls of each.
       const ended = await workspace.runUnder(tracer, { env: { UV_USE_IO_URING: '0', UV_THREADPOOL_SIZE: '1' } });
-
       expect([ended.code, ended.stderr]).toEqual([75, expect.stringContaining(error)]);
-      const calls = workspace.read('trace').match(new RegExp(`${name}\\(`, 'g'));
-      expect(calls).toHaveLength(nth);
+      expect(workspace.read('trace').match(new RegExp(`${name}\\(`, 'g'))).toHaveLength(nth);
       await expectOnlyIntended(workspace);
       await expectFinishes(workspace);
     },
@@ -73,29 +68,25 @@ const FLOOR = findFloor();
  */
 const LIMITS = [1, 5, 11, 26, 33, 41, 56, 63, 71, 81, 99, 106, 113, 117, 131].map((more) => FLOOR + more);
 
-describe.concurrent('a process that may open few files', () => {
-  test.each(oneIn(15, LIMITS))(
-    '%i: 75, 4 or 0, in plain words, nothing sent twice, and without the limit the same command finishes',
-    async (limit) => {
-      const workspace = await aJobOf({ batchSize: 10 });
-
-      const ended = await workspace.runUnder(underLimit(`-n ${limit}`));
-      const { code, stderr } = ended;
-
-      expect([0, 4, 75], stderr).toContain(code);
-      if (code !== 0) {
-        readFailure(ended);
-        expect(stderr).toMatch(/EMFILE|ulimit -n/);
-        // No stack, and nothing of node's own.
-        expect(stderr).not.toMatch(/^ +at |node:internal|Node\.js v/m);
-      }
-      if (existsSync(workspace.path('out/sale'))) await expectOnlyIntended(workspace);
-      const sent = await workspace.destinations();
-      expect(sent).toEqual([...new Set(sent)]);
-      if (code !== 0) await expectFinishes(workspace);
-    },
-  );
-});
+test.concurrent.each(oneIn(15, LIMITS))(
+  'a process that may open few files %i: 75, 4 or 0, in plain words, nothing sent twice, and without the limit the same command finishes',
+  async (limit) => {
+    const workspace = await aJobOf({ batchSize: 10 });
+    const ended = await workspace.runUnder(underLimit(`-n ${limit}`));
+    const { code, stderr } = ended;
+    expect([0, 4, 75], stderr).toContain(code);
+    if (code !== 0) {
+      readFailure(ended);
+      expect(stderr).toMatch(/EMFILE|ulimit -n/);
+      // No stack, and nothing of node's own.
+      expect(stderr).not.toMatch(/^ +at |node:internal|Node\.js v/m);
+    }
+    if (existsSync(workspace.path('out/sale'))) await expectOnlyIntended(workspace);
+    const sent = await workspace.destinations();
+    expect(sent).toEqual([...new Set(sent)]);
+    if (code !== 0) await expectFinishes(workspace);
+  },
+);
 
 const OURS = 'An error in volley itself';
 const THROWN_LATER = [
@@ -118,9 +109,7 @@ test.concurrent.each(oneIn(3, THROWN_LATER))(
     const onRequest = `data:text/javascript,${encodeURIComponent(
       `import { subscribe } from 'node:diagnostics_channel';\nimport { openSync } from 'node:fs';\nsubscribe('undici:client:sendHeaders', () => { ${code} });`,
     )}`;
-
     const ended = await workspace.runUnder(underLimit('-n 200'), { nodeArguments: ['--import', onRequest] });
-
     expect([ended.code, ended.signal]).toEqual([exitCode, null]);
     expect(ended.stderr).toContain(told);
     await expectOnlyIntended(workspace);
@@ -160,8 +149,7 @@ async function expectOnlyIntended(workspace: Workspace): Promise<void> {
     const entry = JSON.parse(line);
     return entry.type === 'intent' ? numbers.slice(entry.rows[0], entry.rows[0] + entry.rows[1]) : [];
   });
-  const sent = await workspace.destinations();
-  expect(sent.filter((number) => !intended.includes(number))).toEqual([]);
+  expect((await workspace.destinations()).filter((number) => !intended.includes(number))).toEqual([]);
 }
 
 /** Each person gets one message, no more and no fewer, save those whose outcome could not be written. */

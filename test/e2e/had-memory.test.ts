@@ -87,8 +87,7 @@ test.each([
     const { stderr } = await workspace.volley('plan', file);
     const [, memory = ''] = /12 messages that job sale sent .*`memory: (\S+)`/.exec(stderr) ?? [];
     workspace.change({ ...changes, memory }, file);
-    const { summary } = await workspace.volley('run', file);
-    expect(summary.balance).toMatchObject({ accepted: 0, skipped: 12 });
+    expect((await workspace.volley('run', file)).summary.balance).toMatchObject({ accepted: 0, skipped: 12 });
   },
 );
 
@@ -100,9 +99,7 @@ test('of many memories nearby those with the most messages are named, and the ot
     await workspace.run();
   }
   workspace.change({ output: 'new' });
-
   const { stderr } = await workspace.volley('plan', 'job.yaml');
-
   expect([...stderr.matchAll(/(\d+) messages that job sale sent/g)].map(([, count]) => count)).toEqual(['5', '4', '3']);
   expect(stderr).toContain('messages in 2 other memories nearby do not count either');
 });
@@ -259,9 +256,7 @@ test.each([
     if (!('memory' in second)) rmSync(workspace.path('out/sale'), { recursive: true });
     workspace.setFaults();
     workspace.change(second);
-
     const { code, summary, stderr } = await workspace.run();
-
     expect([code, summary.plan, summary.balance.skipped], stderr).toEqual([1, plan, 12]);
     const from = `from run ${plan} of job sale in ${workspace.path('out/sale')}`;
     expect(readOutput(summary, 1, 'skipped')[0]?._reason).toContain(from);
@@ -302,9 +297,7 @@ test('what a resumed run sends, after it was held at its beginning, counts for o
   await killAt(3, 5, 'apply', directory);
   expect(await workspace.destinations()).toContain(numberOf(9));
   workspace.setFaults();
-
   const { code, summary, stderr } = await workspace.volley('run', 'last.yaml');
-
   expect([code, summary.balance.skipped], stderr).toEqual([1, 1]);
   expect((await workspace.destinations()).filter((number) => number === numberOf(9))).toHaveLength(1);
 });

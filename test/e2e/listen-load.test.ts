@@ -80,9 +80,7 @@ test.skipIf(!HAS_PROC)(
       [...said].filter((line) => !['', 'HTTP/1.1 200 OK', 'HTTP/1.1 503 Service Unavailable'].includes(line)),
     ).toEqual([]);
     await until(() => unfinished.every(isClosed));
-    const last = send(aDelivery('{"last":1}'));
-    expect(await last.answered).toBe('HTTP/1.1 200 OK');
-    const told = await stop();
-    expect(told.busy).toBeGreaterThan(0);
+    expect(await send(aDelivery('{"last":1}')).answered).toBe('HTTP/1.1 200 OK');
+    expect((await stop()).busy).toBeGreaterThan(0);
   },
 );

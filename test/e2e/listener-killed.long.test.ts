@@ -39,9 +39,7 @@ test('120 messages, the listener of their run killed four times: each receipt is
   await until(() => readFileSync(join(directory, 'journal.ndjson'), 'utf8').includes('"type":"settle"'));
   await listener.kill();
   await listener.start();
-  const { runs } = await listener.stop();
-
-  expect(runs).toMatchObject([{ directory, deliveries: { delivered: 120 }, foreign: 0 }]);
+  expect((await listener.stop()).runs).toMatchObject([{ directory, deliveries: { delivered: 120 }, foreign: 0 }]);
   const sent = await workspace.sms();
   const kept = listener.events().map(({ id }) => id.split(':', 3).join(':'));
   const states = sent.flatMap(({ umid }) => [`receipt:${umid}:sent`, `receipt:${umid}:delivered`]);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/fault.js';
 import { people } from './a-job.js';
 import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
@@ -11,8 +11,8 @@ function aNight(faults: readonly FaultInput[], changes: object = {}): Promise<Wo
 
 const BRIEF = { service: { giveUpAfterSeconds: 1 } };
 
-describe.concurrent('stderr alone tells why a run ended, and stdout of one that is stopped says so too', () => {
-  test.each<[string, { faults?: FaultInput[]; changes?: object; env?: Record<string, string>; end: SaidEnd }]>([
+test.concurrent.each<[string, { faults?: FaultInput[]; changes?: object; env?: Record<string, string>; end: SaidEnd }]>(
+  [
     [
       'a guard while it sends',
       {
@@ -45,25 +45,24 @@ describe.concurrent('stderr alone tells why a run ended, and stdout of one that 
         end: { code: 0, level: 'info', reason: /every row accepted/, events: ['throttled'] },
       },
     ],
-  ])('%s', async (_name, { faults = [], changes = {}, env = {}, end }) => {
+  ],
+)(
+  'stderr alone tells why a run ended, and stdout of one that is stopped says so too %s',
+  async (_name, { faults = [], changes = {}, env = {}, end }) => {
     const workspace = await aNight(faults, changes);
-
     const ended = await volleyIn(workspace, { env }, 'run', 'job.yaml');
-
     const lines = expectSaid(ended, end);
     for (const line of lines.slice(1)) expect(line).toMatchObject({ job: 'sale' });
     const of = lines.filter(({ event }) => ['throttled', 'outage', 'breaker-open', 'in-doubt'].includes(String(event)));
     for (const line of of) expect(line).toMatchObject({ job: 'sale', run: expect.any(String), step: 1, kind: 'sms' });
-  });
-});
+  },
+);
 
 test('npm start prints the account and nothing beside it, in a pipe too', async () => {
   const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const flags = scripts.start.split('jobs/spring-sale.yaml ')[1].split(' ');
   const workspace = await aJobFor(`${people(3)}call me,x\n`, { failOn: 'in-doubt' });
-
   const { code, stdout, stderr } = await workspace.run(...flags);
-
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/^Run \w+ of job sale is finished/);
 });

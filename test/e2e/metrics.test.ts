@@ -30,9 +30,7 @@ test('the figures of a run are those of its summary and of the service', async (
     { failOn: 'nothing', steps: [aContactsStep(), anSmsStep()] },
     { kind: 'reject-rows', area: 'sms', nth: 2, rows: 0.2 },
   );
-
   const { code, summary } = await workspace.run('--metrics-file', FILE);
-
   expect(code).toBe(0);
   const samples = read(workspace);
   expect(summary.steps[1]?.balance).toMatchObject({ read: 32, skipped: 1 });
@@ -78,10 +76,8 @@ test('rows in doubt are those of all runs of the job, until they are settled; th
   expect([lost.figures, lost.success]).toEqual([[3, 2], success]);
   expectRows(lost.samples, lost.ended.summary);
   expect(sumOf(lost.samples, 'volley_requests_total', { status: 'no_answer' })).toBe(1);
-
   workspace.setFaults();
   expect((await run()).figures).toEqual([3, 2]);
-
   await workspace.settle(lost.ended.summary.directory, 'sent', 2);
   const settled = await run();
   expect(settled.figures).toEqual([0, 0]);
@@ -103,8 +99,7 @@ test('a port shows a run while it lives; another process on the job is refused, 
   expect((await fetch(`${origin}/`)).status).toBe(404);
   expect((await fetch(`${origin}/metrics`, { method: 'POST' })).status).toBe(405);
 
-  const other = await workspace.run('--metrics-file', FILE);
-  expect(other.code).toBe(75);
+  expect((await workspace.run('--metrics-file', FILE)).code).toBe(75);
   expect(sumOf(read(workspace), 'volley_running')).toBe(1);
   expect(sumOf(read(workspace), 'volley_last_exit_code')).toBe(0);
   expect(workspace.read(FILE)).not.toContain('volley_last_exit_code{');

@@ -112,7 +112,6 @@ test('two directories that end in one plan id are refused by every command that 
 test('runs lists plans and runs, the newest first, with what became of their rows; of one whose directory is gone what the memory knows, of a damaged one what is wrong', async () => {
   const { workspace, first, second, planned } = await aJobWithRuns(0);
   const plan = { job: 'sale', run: planned, state: 'planned', startedAt: null, exitCode: null };
-
   for (const named of ['job.yaml', 'out/sale', 'out']) {
     const { runs, ...about } = await workspace.told('runs', named);
     expect(about).toEqual({ state: 'listed', exitCode: 0, error: null });
@@ -145,8 +144,7 @@ test('a run is newer than those that began before it, though the clock was set b
   expect((await giveAt(threeHours, 'abandon', first)).code).toBe(0);
   const again = (await workspace.run('--again')).summary.plan;
   expect((await workspace.told('status', 'job.yaml')).plan).toBe(again);
-  const { runs } = await workspace.told('runs', 'job.yaml');
-  expect(runs.map(({ run }: { run: string }) => run)).toEqual([again, id]);
+  expect((await workspace.told('runs', 'job.yaml')).runs.map(({ run }: { run: string }) => run)).toEqual([again, id]);
   const { error } = await workspace.refused('retry', first, '--only', 'unprocessed');
   expect([error.code, error.message]).toEqual(['plan-mismatch', expect.stringContaining(`run ${again} has sent`)]);
   const old = ['--older-than', '0h', '--keep-last', '1', '--dry-run'];

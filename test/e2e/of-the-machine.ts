@@ -2,10 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
 /** Something that not every machine has and not every container may use. Tests without it are skipped, and their title says why. */
-export interface Need {
-  readonly isMissing: boolean;
-  readonly title: (text: string) => string;
-}
+export type Need = Readonly<{ isMissing: boolean; title: (text: string) => string }>;
 
 export function needStrace(): Need {
   return need(() => spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0, 'strace cannot be used here');

@@ -27,12 +27,7 @@ async function expectEachOnce(workspace: Workspace, count?: number): Promise<voi
 const RUN = ['run', 'job.yaml'];
 
 /** Refused with 4 before anything is sent, with a sentence that says what is wrong, and what to do. */
-async function expectRefused(
-  workspace: Workspace,
-  args: readonly string[],
-  why: string,
-  hint = '--adopt',
-): Promise<void> {
+async function expectRefused(workspace: Workspace, args: readonly string[], why: string, hint = '--adopt') {
   const before = workspace.requests().length;
   const { error, exitCode } = await workspace.refused(...args);
   expect([exitCode, error.code]).toEqual([4, 'registry-mismatch']);
@@ -81,8 +76,7 @@ test('a directory that is taken away in mid-run ends the run with 4: the same co
   });
 
   renameSync(workspace.path('elsewhere'), workspace.path('out'));
-  const { summary } = await workspace.run();
-  expect(summary.balance).toMatchObject({ read: 100, unprocessed: 0 });
+  expect((await workspace.run()).summary.balance).toMatchObject({ read: 100, unprocessed: 0 });
   await expectEachOnce(workspace);
 });
 
@@ -217,7 +211,6 @@ describe('a directory that is not as volley left it', () => {
       linkSync(path, `${path}.link`);
       utimesSync(path, 1_700_000_000, 1_700_000_000);
     }
-
     expect((await workspace.run()).code).toBe(0);
     await expectEachOnce(workspace, 30);
   });

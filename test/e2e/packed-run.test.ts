@@ -6,10 +6,7 @@ import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
 const PLAIN = ['1-contacts.requests.ndjson', '1-contacts.rows.ndjson', '2-sms.requests.ndjson', '2-sms.rows.ndjson'];
 const PACKED = PLAIN.map((name) => `${name}.gz`);
 
-interface Run {
-  readonly workspace: Workspace;
-  readonly directory: string;
-}
+type Run = Readonly<{ workspace: Workspace; directory: string }>;
 
 /** A finished run with a row that its plan refused, rows that the service refused, and ten in doubt. */
 async function aRun(): Promise<Run> {

@@ -68,11 +68,9 @@ test('nothing of a pruned run is sent again: not its file, not its rejections, n
   workspace.change({ steps: [anSmsStep({ input: { files: ['people*.csv'] } })] });
   const { steps, balance, plan } = (await workspace.run()).summary;
   expect(steps[0]?.rejections).toEqual({ 'bad-id': balance.read });
-  const refused = workspace.read(`${workspace.runOf(plan)}/1-sms.rejections.csv`);
-  expect(refused).toContain(`run ${run} was pruned on`);
+  expect(workspace.read(`${workspace.runOf(plan)}/1-sms.rejections.csv`)).toContain(`run ${run} was pruned on`);
   removeMemory(workspace.path('out/sale'));
   expect(await workspace.told('run', 'job.yaml', '--adopt')).toMatchObject({ state: 'nothing-new' });
-
   expect(await workspace.destinations()).toEqual(sent);
 });
 
@@ -98,7 +96,6 @@ test('a listener goes on when a run is pruned: its late receipts stand with othe
 test('runs in doubt, unfinished, young, among the last, or whose rows a plan has, stay', async () => {
   const { workspace, run, directory, prune } = await aFinishedRun();
   const { plan, directory: retry } = await workspace.retry(directory, 'rejected');
-
   const waiting = [
     { run: plan, reason: 'it was never applied' },
     { run, reason: `plan ${plan} has rows of it, and is not pruned` },
@@ -116,7 +113,6 @@ test('runs in doubt, unfinished, young, among the last, or whose rows a plan has
   await workspace.settle(retry, 'sent', balance.inDoubt);
   expect(await prune('1d')).toMatchObject({ pruned: [], kept: 2 });
   expect(await prune('0h', '--keep-last', '1')).toMatchObject({ pruned: [], kept: 1 });
-
   expect((await prune('0h')).pruned).toMatchObject([{ run: plan }, { run }]);
 });
 
@@ -135,9 +131,7 @@ test('a run stays whose rejections are in a plan that was never sent, also where
   await feed(workspace.path(`out/sale/${third}`), 'c.csv');
   workspace.setFaults();
   const plan = await workspace.plan();
-
   expect(await workspace.told('prune', 'job.yaml', '--older-than', '0h')).toMatchObject({ pruned: [] });
-
   expect(await workspace.told('apply', plan)).toMatchObject({ balance: { accepted: 1 } });
   expect((await workspace.told('prune', 'job.yaml', '--older-than', '0h')).pruned).toHaveLength(4);
 });
@@ -150,9 +144,6 @@ test('many runs are pruned with one write of the memory, which is as long as the
     await workspace.told('run', 'job.yaml');
   }
   const { revision } = readMemoryIn(workspace.path('out/sale'));
-
-  const { pruned } = await workspace.told('prune', 'job.yaml', '--older-than', '0h');
-
-  expect(pruned).toHaveLength(3);
+  expect((await workspace.told('prune', 'job.yaml', '--older-than', '0h')).pruned).toHaveLength(3);
   expect(readMemoryIn(workspace.path('out/sale')).revision).toBe(revision + 1);
 });

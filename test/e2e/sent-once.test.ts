@@ -2,22 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { aContactsStep, anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, OTHER_ACCOUNT } from './a-workspace.js';
 
-describe.concurrent('a file is sent once per job', () => {
-  test('also under another text; --again and `repeat: always` send it once more, with other ids', async () => {
-    const workspace = await aJobFor(people(3));
-    await workspace.run();
-    workspace.change({ steps: [anSmsStep({ template: { text: 'Dear {{ name }}' } })] });
-    expect(await workspace.told('run', 'job.yaml')).toMatchObject({ state: 'nothing-new' });
-
-    expect((await workspace.run('--again')).code).toBe(0);
-    workspace.change({ repeat: 'always' });
-    expect((await workspace.run()).code).toBe(0);
-
-    const sent = await workspace.sms();
-    expect(sent.map((entry) => entry.destination)).toEqual([...numbersOf(3), ...numbersOf(3), ...numbersOf(3)]);
-    expect(new Set(sent.map((entry) => entry.clientMessageId)).size).toBe(9);
-    expect(new Set(sent.map((entry) => entry.clientBatchId)).size).toBe(3);
-  });
+test.concurrent('a file is sent once per job also under another text; --again and `repeat: always` send it once more, with other ids', async () => {
+  const workspace = await aJobFor(people(3));
+  await workspace.run();
+  workspace.change({ steps: [anSmsStep({ template: { text: 'Dear {{ name }}' } })] });
+  expect(await workspace.told('run', 'job.yaml')).toMatchObject({ state: 'nothing-new' });
+  expect((await workspace.run('--again')).code).toBe(0);
+  workspace.change({ repeat: 'always' });
+  expect((await workspace.run()).code).toBe(0);
+  const sent = await workspace.sms();
+  expect(sent.map((entry) => entry.destination)).toEqual([...numbersOf(3), ...numbersOf(3), ...numbersOf(3)]);
+  expect(new Set(sent.map((entry) => entry.clientMessageId)).size).toBe(9);
+  expect(new Set(sent.map((entry) => entry.clientBatchId)).size).toBe(3);
 });
 
 const PEOPLE = 3;
@@ -63,9 +59,7 @@ describe.concurrent('who has had a message is known by what is sent', () => {
 
 test('started twice at once, one runs; the other finds the lock held, or nothing new', async () => {
   const workspace = await aJobFor(people(100), {}, { kind: 'latency', delayMs: 50 });
-
   const ended = await Promise.all([1, 2].map(() => workspace.finish(workspace.start(['run', 'job.yaml']))));
-
   const states = ended.map(({ code, stdout }) => {
     const { state, error } = JSON.parse(stdout);
     return code === 75 && error.code === 'lock-held' ? 'turned away' : `${state} ${code}`;

@@ -17,19 +17,15 @@ test.concurrent.each(oneIn(2, ['SIGTERM', 'SIGINT'] as const))(
     const running = workspace.start(['run', 'job.yaml']);
     await until(() => workspace.requests().length === 3);
     running.signal(name);
-
     const { code, summary } = await workspace.finish(running);
-
     expect(code).toBe(75);
     expectEveryRowOnce(summary);
     expect(summary).toMatchObject({ state: 'stopped', stop: { reason: 'interrupted', detail: name } });
     expect(summary.balance).toMatchObject({ accepted: 30, inDoubt: 0, unprocessed: 20 });
     expect(workspace.requests()).toHaveLength(3);
     expectLedgerAgrees(summary, await workspace.sms(), (row) => `Hi ${row.name}`);
-
     workspace.setFaults();
     const again = await workspace.run();
-
     expect(again.code).toBe(0);
     expect(again.summary).toMatchObject({ plan: summary.plan, state: 'finished', balance: { accepted: 50 } });
     expect(await workspace.destinations()).toEqual(numbersOf(50));
@@ -46,9 +42,7 @@ test.concurrent('a second signal leaves at once; what was in flight is in doubt,
   await running.says('nothing new is sent');
   running.signal('SIGTERM');
 
-  const { code } = await running.ended;
-
-  expect(code).toBe(75);
+  expect((await running.ended).code).toBe(75);
   // It did not wait for the answers: the sandbox still holds them back.
   expect(workspace.requests().map(({ status }) => status)).toEqual([200, 0, 0]);
   workspace.setFaults();

@@ -11,13 +11,7 @@ const PEOPLE = 40;
 const strace = needStrace();
 
 /** One system call of a traced process: where it began and where it came back among all events of its threads. */
-interface SystemCall {
-  readonly name: string;
-  readonly args: string;
-  readonly result: string;
-  readonly start: number;
-  readonly end: number;
-}
+type SystemCall = Readonly<{ name: string; args: string; result: string; start: number; end: number }>;
 
 describe.skipIf(strace.isMissing)(strace.title('the system calls of a run'), () => {
   let workspace: Workspace;

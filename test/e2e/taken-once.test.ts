@@ -155,7 +155,6 @@ test.each([
   const begunAt = todayAt(begins);
   expect((await runAt(workspace, begunAt)).code).toBe(4);
   workspace.setFaults();
-
   const counts = [];
   for (const later of [minutes, minutes + 9 * 60]) {
     expect((await runAt(workspace, begunAt + later * 60_000)).code).toBe(0);
@@ -275,8 +274,7 @@ test('a job that sends with each start says so where one has finished the run of
   const workspace = await aJobFor(people(30), { repeat: 'always' }, { kind: 'status-401', area: 'sms', nth: 2 });
   expect((await workspace.run()).code).toBe(4);
   workspace.setFaults();
-  const { stderr } = await workspace.run();
-  expect(stderr).toMatch(/this start has finished run \w+, and sends the files no second time/);
+  expect((await workspace.run()).stderr).toMatch(/this start has finished run \w+, and sends the files no second time/);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
 });
 

@@ -26,8 +26,7 @@ describe.concurrent('where', () => {
     }
     expect(await workspace.destinations()).toEqual([numberOf(0)]);
     const run = workspace.firstRun();
-    const { steps } = JSON.parse(workspace.read(`${run}/summary.json`));
-    expect(steps[0].funnel).toMatchObject([{ left: 4 }, { left: 1 }]);
+    expect(JSON.parse(workspace.read(`${run}/summary.json`)).steps[0].funnel).toMatchObject([{ left: 4 }, { left: 1 }]);
     const page = workspace.read(`${run}/report.html`);
     expect(page).toContain('Audience: <b>1</b> of 6 rows read');
     expect(page).toContain('3: DE 2, Germany 1');

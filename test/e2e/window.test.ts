@@ -16,14 +16,11 @@ const JOB = ['--job', 'job.yaml'];
 test('a window that is closed lets nothing leave and ends with 75, whatever the zone of the machine; once the job has others a retry sends each once', async () => {
   const zone = { timeZone: zoneAtNoon(), unknown: 'reject', outside: 'stop' };
   const workspace = await aJobFor(people(12), { window: { days: DAYS, from: '14:00', to: '15:00', ...zone } });
-
   const running = workspace.start(['run', 'job.yaml'], { env: { TZ: 'Pacific/Kiritimati' } });
   const closed = await workspace.finish(running);
-
   expect([closed.code, readFailure(closed).error.code]).toEqual([75, 'closed']);
   expect(closed.stderr).toMatch(/the window is closed for all that is left; .*14:00/);
   expect(await workspace.destinations()).toEqual([]);
-
   // The hours that were planned hold: for others the rest is let go, and planned again.
   workspace.change({ window: { ...OPEN, ...zone } });
   expect((await workspace.run()).code).toBe(75);
@@ -45,8 +42,7 @@ test('rows that are held as their time zone is not known are sent by a retry und
   const sent = await workspace.resend(summary.directory, 'no-time-zone', ...JOB);
   expect(sent.summary.balance).toMatchObject({ read: 2, accepted: 2 });
   expect(await workspace.destinations()).toEqual([0, 1, 2, 3].map(numberOf));
-  const again = await workspace.retry(summary.directory, 'no-time-zone', ...JOB);
-  expect(again.state).toBe('nothing-to-retry');
+  expect((await workspace.retry(summary.directory, 'no-time-zone', ...JOB)).state).toBe('nothing-to-retry');
   expect((await workspace.told('report', summary.directory)).exitCode).toBe(0);
 });
 

@@ -90,11 +90,7 @@ export function named(faults: readonly Fault[]): (readonly [string, Fault])[] {
   return faults.map((fault) => [fault.what, fault]);
 }
 
-async function atEach(
-  { isNeverFirst }: Fault,
-  positions: readonly number[],
-  meet: (at: number) => Promise<void>,
-): Promise<void> {
+async function atEach({ isNeverFirst }: Fault, positions: readonly number[], meet: (at: number) => Promise<void>) {
   const possible = (ALL ? POSITIONS : positions).filter((at) => at > 1 || isNeverFirst !== true);
   await Promise.all(possible.map(meet));
 }

@@ -18,11 +18,7 @@ const OUTPUT_OF_FATE = {
  * What holds of every run, whatever happened to it: every row in one output, nothing twice, and nothing said that is not so.
  * Gives what became of each row, as the outputs say.
  */
-export function expectLaw(
-  summary: Summary,
-  kind: Kind,
-  { service: { kept }, strayed }: FaultyServer,
-): Map<string, Fate> {
+export function expectLaw(summary: Summary, kind: Kind, { service: { kept }, strayed }: FaultyServer) {
   expectEveryRowOnce(summary);
   const fates = new Map(
     Object.entries(OUTPUT_OF_FATE).flatMap(([fate, output]) =>

@@ -15,11 +15,7 @@ const ROWS = 120;
 /** Which of the requests that arrive meet what stands between. The first are probes. */
 const STRUCK = Array.from({ length: ROWS }, (_, at) => 4 * (at + 1));
 
-interface Foreign {
-  readonly status: number;
-  readonly body?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+type Foreign = Readonly<{ status: number; body?: string; headers?: Readonly<Record<string, string>> }>;
 
 /** Stands before a service: passes each request on, but gives a cancel an answer of its own. */
 async function openFront(service: string, foreign: Foreign): Promise<string> {
@@ -62,29 +58,28 @@ async function runToItsEnd(workspace: Workspace): Promise<{ accepted: number; in
 
 const MAINTENANCE = '<html><h1>Maintenance</h1></html>';
 
-describe('a batch that was taken back stays in doubt, when what stands between answers the cancel', () => {
-  test.each<[string, Foreign, number]>([
-    ['403 of a firewall', { status: 403, body: '<html>Request blocked</html>' }, 1],
-    ['401 of a proxy', { status: 401, body: '<html>Proxy login</html>' }, 1],
-    ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 1],
-    ['406 with a page', { status: 406, body: MAINTENANCE }, 3],
-    ['503 with a page and Retry-After', { status: 503, body: MAINTENANCE, headers: { 'retry-after': '0' } }, 3],
-    ['404 with nothing', { status: 404 }, 3],
-  ])('%s', async (_, foreign, cancels) => {
+test.each<[string, Foreign, number]>([
+  ['403 of a firewall', { status: 403, body: '<html>Request blocked</html>' }, 1],
+  ['401 of a proxy', { status: 401, body: '<html>Proxy login</html>' }, 1],
+  ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 1],
+  ['406 with a page', { status: 406, body: MAINTENANCE }, 3],
+  ['503 with a page and Retry-After', { status: 503, body: MAINTENANCE, headers: { 'retry-after': '0' } }, 3],
+  ['404 with nothing', { status: 404 }, 3],
+])(
+  'a batch that was taken back stays in doubt, when what stands between answers the cancel %s',
+  async (_, foreign, cancels) => {
     const workspace = await aWorkspaceInProcess();
     const front = await openFront(workspace.sandbox.origin, foreign);
     changeTo(workspace, front, 30, { steps: [aStepForTomorrow()] });
     const { summary } = await workspace.run();
-
     const { code, stdout } = await workspace.volley('cancel', summary.directory);
-
     expect([code, JSON.parse(stdout)]).toMatchObject([3, { batches: cancels, cancelled: 0, inDoubt: cancels * 10 }]);
     expect((await workspace.sms()).filter(({ cancelledAt }) => cancelledAt !== null)).toHaveLength(cancels * 10);
     // Nothing says that they were sent, and nothing that they were not: neither command sends them again.
     await workspace.volley('retry', summary.directory, '--only', 'not-sent');
     expect(await workspace.destinations()).toEqual(numbersOf(30));
-  });
-});
+  },
+);
 
 const nginx = needNginx();
 
@@ -153,9 +148,7 @@ describe('behind a real nginx, which answers when the service took a batch and s
     async (_, settings) => {
       const workspace = await aWorkspaceInProcess({ kind: 'stall-after', nth: STRUCK });
       changeTo(workspace, await anNginxBefore(workspace.sandbox.origin, settings), ROWS);
-
       const { accepted, inDoubt } = await runToItsEnd(workspace);
-
       expect(await workspace.destinations()).toEqual(numbersOf(ROWS));
       expect(accepted + inDoubt).toBe(ROWS);
       expect(inDoubt).toBeGreaterThan(0);

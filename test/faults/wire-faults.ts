@@ -137,12 +137,7 @@ function closing(what: string, text: string): Fault[] {
 }
 
 /** An honest answer in pieces; `bare` and `chunkedHead` are heads without and with a statement of how the body is sent. */
-interface Pieces {
-  readonly head: string;
-  readonly bare: string;
-  readonly chunkedHead: string;
-  readonly body: string;
-}
+type Pieces = Readonly<{ head: string; bare: string; chunkedHead: string; body: string }>;
 
 function broken(
   what: string,

@@ -57,12 +57,7 @@ export async function startEchoingService(manner: Manner) {
   return { bases, service: { account: 'acme', credentials: CREDENTIALS, bases, giveUpAfterSeconds: 0 } };
 }
 
-interface Asked {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly echo: string;
-  readonly body: string;
-}
+type Asked = Readonly<{ request: IncomingMessage; response: ServerResponse; echo: string; body: string }>;
 
 function answer(manner: Manner, asked: Asked): void {
   const { request, response, echo } = asked;

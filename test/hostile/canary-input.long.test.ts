@@ -18,10 +18,7 @@ const contacts = {
   customAttributes: 'rest',
 };
 
-interface Planted {
-  readonly files: Readonly<Record<string, string>>;
-  readonly steps?: readonly object[];
-}
+type Planted = Readonly<{ files: Readonly<Record<string, string>>; steps?: readonly object[] }>;
 const inCsv = (text: string, ...steps: object[]): Planted => ({ files: { 'people.csv': text }, steps });
 const inNdjson = (text: string): Planted => ({ files: { 'people.ndjson': text } });
 const inList = (text: string): Planted => ({
@@ -71,10 +68,8 @@ function findLeaksOf({ files, steps = [] }: Planted, isLeak = holdsNumber): Prom
   return findLeaksOfJob(JSON.stringify(job), files, { isLeak });
 }
 
-describe('a number of a person', () => {
-  test.each(oneIn(4, Object.keys(PLACES)))('in %s stands in no log and no error', async (place) => {
-    expect(await findLeaksOf(PLACES[place]!)).toEqual([]);
-  });
+test.each(oneIn(4, Object.keys(PLACES)))('a number of a person in %s stands in no log and no error', async (place) => {
+  expect(await findLeaksOf(PLACES[place]!)).toEqual([]);
 });
 
 describe('the text of a message', () => {

@@ -1,10 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 
-export interface HostileFile {
-  readonly name: string;
-  readonly bytes: Buffer;
-}
+export type HostileFile = Readonly<{ name: string; bytes: Buffer }>;
 
 const aName = fc.constantFrom(
   ...['name', 'mobile', ' Mobile ', '', '__proto__', 'constructor', 'toString', '_row', '_reason', '_text'],

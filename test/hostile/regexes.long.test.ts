@@ -47,10 +47,7 @@ const BUILT: Readonly<Record<string, string>> = {
     'names of outputs, plain words; it is anchored, and no repetition stands beside or within another',
 };
 
-interface Found {
-  readonly file: string;
-  readonly text: string;
-}
+type Found = Readonly<{ file: string; text: string }>;
 
 /** Regular expressions of the sources: literals, and files in which one is built. */
 function collect(): { literals: Found[]; builders: Set<string> } {

@@ -71,12 +71,10 @@ describe('stdout', () => {
   });
 });
 
-describe('stderr', () => {
-  test.each(['closed', 'full'])('that is %s ends no run: the log is lost, nothing else', async (how) => {
-    const child = start(['run', 'sale.yaml'], ['pipe', how === 'full' ? full() : 'pipe'], aDirectory());
-    child.stderr?.destroy();
-    const [said, [code]] = await Promise.all([read(child.stdout), once(child, 'exit')]);
-    expect(code).toBe(0);
-    expect(JSON.parse(said)).toMatchObject({ state: 'finished', balance: { accepted: 1 } });
-  });
+test.each(['closed', 'full'])('stderr that is %s ends no run: the log is lost, nothing else', async (how) => {
+  const child = start(['run', 'sale.yaml'], ['pipe', how === 'full' ? full() : 'pipe'], aDirectory());
+  child.stderr?.destroy();
+  const [said, [code]] = await Promise.all([read(child.stdout), once(child, 'exit')]);
+  expect(code).toBe(0);
+  expect(JSON.parse(said)).toMatchObject({ state: 'finished', balance: { accepted: 1 } });
 });

@@ -14,10 +14,7 @@ const UNTIL = Date.UTC(2036, 0, 1);
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
 
-interface Offset {
-  readonly fromMs: number;
-  readonly minutes: number;
-}
+type Offset = Readonly<{ fromMs: number; minutes: number }>;
 
 const offsets = new Map<string, Offset[]>();
 
@@ -34,12 +31,7 @@ function listOffsets(zone: string): Offset[] {
   return listed;
 }
 
-interface Asked {
-  readonly days: readonly (typeof DAYS)[number][];
-  readonly from: number;
-  readonly to: number;
-  readonly zones: readonly string[];
-}
+type Asked = Readonly<{ days: readonly (typeof DAYS)[number][]; from: number; to: number; zones: readonly string[] }>;
 
 /** The first of 1970 was a Thursday. */
 const THURSDAY = DAYS.indexOf('thu');

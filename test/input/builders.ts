@@ -18,10 +18,7 @@ export function aDirectory(): string {
   return directory;
 }
 
-export function anInput({
-  limits,
-  ...input
-}: Partial<Omit<Input, 'limits'>> & { limits?: Partial<ReadLimits> } = {}): Input {
+export function anInput({ limits, ...input }: Partial<Omit<Input, 'limits'>> & { limits?: Partial<ReadLimits> } = {}) {
   return {
     files: [],
     format: undefined,

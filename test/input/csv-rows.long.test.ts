@@ -13,11 +13,7 @@ import { anInput } from './builders.js';
 
 const { limits } = anInput();
 
-interface ReadRow {
-  readonly row: readonly string[];
-  readonly line: number | undefined;
-  readonly isSpanning: boolean;
-}
+type ReadRow = Readonly<{ row: readonly string[]; line: number | undefined; isSpanning: boolean }>;
 
 const place = (line: number) => `people.csv:${line}`;
 const countLines = (bytes: Buffer) => bytes.toString('latin1').match(/\r\n|\r|\n/g)?.length ?? 0;

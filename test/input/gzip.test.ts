@@ -81,13 +81,11 @@ describe('gzip', () => {
   });
 });
 
-describe('workbooks', () => {
-  it.each([
-    ['PK\u0003\u0004...', 'csv'],
-    ['\u00d0\u00cf\u0011\u00e0...', 'xls'],
-  ])('under another name are named as such', async (content, extension) => {
-    expect(await readRefused(gz(Buffer.from(content, 'latin1'), `people.${extension}`))).toEqual([
-      `people.${extension}: it is a workbook or an archive, expected CSV, NDJSON, or a workbook whose name ends in .xlsx`,
-    ]);
-  });
+it.each([
+  ['PK\u0003\u0004...', 'csv'],
+  ['\u00d0\u00cf\u0011\u00e0...', 'xls'],
+])('workbooks under another name are named as such', async (content, extension) => {
+  expect(await readRefused(gz(Buffer.from(content, 'latin1'), `people.${extension}`))).toEqual([
+    `people.${extension}: it is a workbook or an archive, expected CSV, NDJSON, or a workbook whose name ends in .xlsx`,
+  ]);
 });

@@ -63,8 +63,7 @@ test('the autumn sale, from an export to the report, as jobs/README.md has it', 
   ]);
 
   // Nothing leaves before a test of the plan.
-  const refusedRun = await volley('run', JOB);
-  expect(refusedRun).toMatchObject({ code: 4, json: { error: { code: 'guard' } } });
+  expect(await volley('run', JOB)).toMatchObject({ code: 4, json: { error: { code: 'guard' } } });
   const plan = await volley('plan', JOB);
   expect(plan).toMatchObject({ code: 0, json: { state: 'planned', prices: { total: '2.016', currency: 'EUR' } } });
   const { directory: run, plan: id } = plan.json;
@@ -234,9 +233,7 @@ test('recall is planned by one person, approved by another and then sent, as job
   const { json: planned } = await volleyAs('ann', 'plan', 'jobs/recall.yaml');
   expect((await volleyAs('ann', 'approve', planned.directory, '--confirm', planned.planSha256)).code).toBe(4);
   expect((await volleyAs('bob', 'approve', planned.directory, '--confirm', planned.planSha256)).code).toBe(0);
-
   const sent = await volleyAs('ann', 'apply', planned.directory);
-
   expect(sent.code).toBe(0);
   expect(sent.json.balance).toMatchObject({ read: 9, accepted: 8, rejected: 1 });
 });

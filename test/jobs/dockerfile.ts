@@ -1,16 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-export interface Instruction {
-  readonly name: string;
-  readonly text: string;
-}
+export type Instruction = Readonly<{ name: string; text: string }>;
 
-export interface Stage {
-  readonly base: string;
-  readonly name: string | undefined;
-  readonly instructions: readonly Instruction[];
-}
+export type Stage = Readonly<{ base: string; name: string | undefined; instructions: readonly Instruction[] }>;
 
 /** Absolute path of the checkout. */
 export const ROOT: string = fileURLToPath(new URL('../../', import.meta.url));

@@ -6,10 +6,7 @@ import { closeAfterFile } from '../e2e/opened.js';
 import { aFolder } from '../plan/a-plan.js';
 import { ROOT } from './dockerfile.js';
 
-interface Reached {
-  readonly kind: 'started' | 'name' | 'connect';
-  readonly host: string;
-}
+type Reached = Readonly<{ kind: 'started' | 'name' | 'connect'; host: string }>;
 
 /** Of processes that are started with `start`: what they wanted to be resolved, and where they connected to. */
 export interface NetworkRecord {

@@ -9,7 +9,7 @@ import {
   type OutcomeEntry,
   type PartResult,
 } from '../../src/journal/entry-format.js';
-import { type JournalEnd, type PlacedLine, readJournal } from '../../src/journal/reader.js';
+import { type PlacedLine, readJournal } from '../../src/journal/reader.js';
 import { createFiles, type Files, type RawFiles } from '../../src/storage/files.js';
 
 export const JOURNAL_PATH = '/run/journal.ndjson';
@@ -61,9 +61,7 @@ export function memoryFiles(tree: Record<string, string | Buffer | null> = { '/r
 }
 
 /** Reads these bytes as a journal. */
-export async function readBytes(
-  ...pieces: readonly (Buffer | string)[]
-): Promise<{ end: JournalEnd; lines: PlacedLine[]; seqs: number[] }> {
+export async function readBytes(...pieces: readonly (Buffer | string)[]) {
   const bytes = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
   const lines: PlacedLine[] = [];
   const end = await readJournal(memoryFiles({ [JOURNAL_PATH]: bytes }), JOURNAL_PATH, (line) => lines.push(line));

@@ -9,10 +9,7 @@ const REQUESTS = 8;
 const LINE_BYTES = 100;
 const linePlace = (request: number) => [(request - 1) * LINE_BYTES, LINE_BYTES] as const;
 
-interface Part {
-  readonly rows: readonly [first: number, count: number];
-  readonly isInFlight: boolean;
-}
+type Part = Readonly<{ rows: readonly [first: number, count: number]; isInFlight: boolean }>;
 
 /** The same thing said slowly: which requests were begun, which of their parts are open, how many rows are settled. */
 class Model {

@@ -26,8 +26,7 @@ describe('run state of a request', () => {
   test('counts rows in doubt as settled', () => {
     const verdicts = [{ status: 'in-doubt', code: 'no-answer', reason: '' }] as const;
     const result = { kind: 'settled', outcomes: { verdicts, rows: [[0], [0]], shared: [] } } as const;
-    const progress = replay(anIntent({ rows: [0, 2] }), anOutcome({ result })).step(1);
-    expect(progress.settledRows['in-doubt']).toBe(2);
+    expect(replay(anIntent({ rows: [0, 2] }), anOutcome({ result })).step(1).settledRows['in-doubt']).toBe(2);
   });
 
   test('is not changed by an outcome that belongs to none', () => {
@@ -47,8 +46,7 @@ const VERDICT = { status: 'accepted', code: '', reason: '' } as const;
 
 describe('run state of a run', () => {
   test('keeps the first open', () => {
-    const state = replay(anOpen({ at: 1 }), anIntent({ at: 50 }), anOpen({ at: 60 }));
-    expect(state.firstOpen?.at).toBe(1);
+    expect(replay(anOpen({ at: 1 }), anIntent({ at: 50 }), anOpen({ at: 60 })).firstOpen?.at).toBe(1);
   });
 
   test.each<[string, readonly JournalEntry[], number | undefined]>([

@@ -58,9 +58,7 @@ describe('the state of a run', () => {
     await writer.append(anIntent({ request: 4 }));
     const whole = await replay(files);
     await rewrite(files, damageFirstLine);
-
     const { state, end } = await readRunState(files, JOURNAL_PATH);
-
     await expect(replay(files)).rejects.toMatchObject(DAMAGED);
     expect(state).toEqual(whole.state);
     expect(end).toEqual(whole.end);
@@ -109,9 +107,7 @@ describe('the state of a run', () => {
     const next = await continueJournal(files, JOURNAL_PATH, { end, ...aLock(2), state });
     await next.append(anOpen({ pid: 2 }));
     await next.append(anIntent({ request: 3, rows: [30, 10] }));
-
     const read = await readRunState(files, JOURNAL_PATH);
-
     const whole = await replay(files);
     expect(read.state.snapshot()).toEqual(whole.state.snapshot());
     expect(read.state.step(1)).toMatchObject({ nextRequest: 4 });
@@ -149,8 +145,7 @@ describe('a snapshot', () => {
     const next = await aRunner(files, 2);
     await settle(next, 21);
     const types = ((await files.readText(JOURNAL_PATH)) ?? '').split('\n').map((line) => decodeLine(Buffer.from(line)));
-    const firstOfNext = types.find((line) => line?.epoch === 2);
-    expect(firstOfNext?.entry.type).toBe('open');
+    expect(types.find((line) => line?.epoch === 2)?.entry.type).toBe('open');
   });
 
   it('changes no more once it is taken', async () => {

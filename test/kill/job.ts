@@ -67,11 +67,7 @@ export function pick(random: Random, count: number): number {
 }
 
 /** Numbers that are none, and such that stand twice, where the kind of step has a word for them. */
-function createRows(
-  kind: StepWithRows['kind'],
-  count: number,
-  { random, first }: { random: Random; first: number },
-): Row[] {
+function createRows(kind: StepWithRows['kind'], count: number, { random, first }: { random: Random; first: number }) {
   const rows: Row[] = [];
   for (let at = 0; at < count; at++) {
     const row = rowOf(first + at);

@@ -39,20 +39,10 @@ export interface KeptRow {
   readonly isRefusal?: boolean;
 }
 
-interface ExampleColumns {
-  readonly name: string;
-  readonly mobile: string;
-  readonly session: string;
-  readonly code: string | undefined;
-}
+type ExampleColumns = Readonly<{ name: string; mobile: string; session: string; code: string | undefined }>;
 
 /** A request as it arrived. */
-export interface Arrived {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly body: unknown;
-}
+export type Arrived = Readonly<{ method: string; path: string; query: string; body: unknown }>;
 
 export const COLUMNS = { name: 'name', mobile: 'mobile', session: 'session', code: 'code' } as const;
 

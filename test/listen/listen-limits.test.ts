@@ -75,15 +75,13 @@ describe('time and room', () => {
   ])('a request that never ends %s is cut off', async (_, text) => {
     const limits = { headersMs: 40, requestMs: 60, checkMs: 10 };
     const listener = await aListener({ limits });
-    const { ended } = await listener.dial(text);
-    expect(await ended).toMatch(/^(HTTP\/1\.1 408 |$)/);
+    expect(await (await listener.dial(text)).ended).toMatch(/^(HTTP\/1\.1 408 |$)/);
     expect((await listener.post({ a: 1 }))[0]).toBe(200);
   });
 
   test('a connection that says nothing is closed', async () => {
     const listener = await aListener({ limits: { idleMs: 40 } });
-    const { ended } = await listener.dial('');
-    expect(await ended).toMatch(/^(HTTP\/1\.1 408 |$)/);
+    expect(await (await listener.dial('')).ended).toMatch(/^(HTTP\/1\.1 408 |$)/);
   });
 
   test('connections above the most are closed at once, and taken again when others have ended', async () => {
@@ -148,8 +146,7 @@ describe('time and room', () => {
   test('requests sent ahead of an answer end their connection: their answers would gather', async () => {
     const listener = await aHeldListener();
     const request = `${HEAD}Content-Length: 7\r\n\r\n{"a":1}`;
-    const { ended } = await listener.dial(request + request);
-    expect(await ended).toBe('');
+    expect(await (await listener.dial(request + request)).ended).toBe('');
     await listener.endSync();
     await listener.close();
     expect(listener.events()).toHaveLength(1);

@@ -3,10 +3,7 @@ import { type CountryCode, getCountries } from 'libphonenumber-js/max';
 import metadata from 'libphonenumber-js/max/metadata';
 import { createRandom } from '../../src/sandbox/random.js';
 
-export interface NumberSample {
-  readonly text: string;
-  readonly country: string | undefined;
-}
+export type NumberSample = Readonly<{ text: string; country: string | undefined }>;
 
 type RawType = readonly [pattern: string, lengths?: readonly number[]] | 0;
 interface RawPlan {

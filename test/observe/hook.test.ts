@@ -143,8 +143,7 @@ describe('a hook', () => {
   test('reads its address where a secret is kept, and says what is wrong with it without repeating it', async () => {
     const notify = { url: { env: 'HOOK' } };
     expect((await post([OK], { notify, env: { HOOK } })).calls).toMatchObject([{ base: HOOK }]);
-    const missing = await post([], { notify });
-    expect(missing.stderr).toContain('the environment variable HOOK is not set');
+    expect((await post([], { notify })).stderr).toContain('the environment variable HOOK is not set');
     for (const wrong of ['http://hooks.example.com/SECRET', 'https://me:SECRET@hooks.example.com', 'SECRET']) {
       const { calls, stderr } = await post([], { notify, env: { HOOK: wrong } });
       expect(calls).toEqual([]);

@@ -3,12 +3,7 @@ import { nodeEnv } from '../../src/command/env.js';
 import { SendMetrics } from '../../src/observe/figures.js';
 import { ListenMetrics, RunMetrics, WorkMetrics } from '../../src/observe/metrics.js';
 
-interface MetricFacts {
-  readonly type: string;
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly string[];
-}
+type MetricFacts = Readonly<{ type: string; name: string; help: string; labelNames: readonly string[] }>;
 
 const listOwn = (metrics: Registry) => metrics.getMetricsAsArray() as unknown as MetricFacts[];
 const sent = listOwn(new SendMetrics());

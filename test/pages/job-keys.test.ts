@@ -22,7 +22,6 @@ test('the reference has a table for everything that has keys', () => {
 
 test('the reference documents no key of a job file twice, and none that does not exist', () => {
   const known = new Set(keys.map(nameKey));
-
   expect(documented.map(nameKey).filter((name, at, all) => all.indexOf(name) !== at)).toEqual([]);
   expect(documented.map(nameKey).filter((name) => !known.has(name))).toEqual([]);
 });
@@ -35,7 +34,6 @@ test('the reference documents every key of a job file: in a row of its own, in t
     const isMap = documented.some((row) => row.of === of && row.path.startsWith(`${path}.`));
     return own === undefined && !isMap && !words.includes(path.slice(path.lastIndexOf('.') + 1));
   });
-
   expect(lacking.map(nameKey)).toEqual([]);
 });
 
@@ -44,24 +42,17 @@ test('the reference gives the default of every key that has one', () => {
     const own = documented.find((row) => row.of === of && row.path === path);
     return own !== undefined && value !== undefined && !listNames(own.cells[1] ?? '').includes(value);
   });
-
   expect(wrong).toEqual([]);
 });
 
 test('the reference shows the keys in bold that must be given', () => {
   const required = keys.filter(({ isRequired }) => isRequired).map(nameKey);
   const plain = documented.filter((row) => !row.isBold && required.includes(nameKey(row)));
-
   expect(required.length).toBeGreaterThan(10);
   expect(plain.map(nameKey)).toEqual([]);
 });
 
-interface DocumentedKey {
-  readonly of: string;
-  readonly path: string;
-  readonly isBold: boolean;
-  readonly cells: readonly string[];
-}
+type DocumentedKey = Readonly<{ of: string; path: string; isBold: boolean; cells: readonly string[] }>;
 
 /** The keys in the first column; none of a table about something else. */
 function listDocumented({ head: [first = ''], rows }: Table): DocumentedKey[] {

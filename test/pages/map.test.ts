@@ -11,7 +11,6 @@ test('the map of src/README.md names every folder of src/, and no other', () => 
   const folders = readdirSync(`${ROOT}src`, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory() ? [entry.name] : [],
   );
-
   expect(named.toSorted()).toEqual(folders.toSorted());
 });
 
@@ -21,7 +20,6 @@ test('every source file that src/README.md names is there, in whatever folder', 
   );
   const names = new Set(files.map((path) => basename(path)));
   const named = page.spans.filter((span) => /^[a-z-]+(\.test)?\.ts$/.test(span));
-
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter((name) => !names.has(name))).toEqual([]);
 });
@@ -36,7 +34,6 @@ test('every source file that a comment of src/ names is there', () => {
       [...comment.matchAll(/[a-z][a-z-]*\.ts\b/g)].map(([name]) => ({ path, name })),
     ),
   );
-
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter(({ name }) => !names.has(name))).toEqual([]);
 });
@@ -53,7 +50,6 @@ test.each(['Where do I change …\\?', 'Who holds what'])(
       path = `${ROOT}src/${name}`;
       return !existsSync(path);
     });
-
     expect(named.length).toBeGreaterThan(10);
     expect(missing).toEqual([]);
   },

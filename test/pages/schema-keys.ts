@@ -29,10 +29,7 @@ export function listSchemaKeys(schema: unknown): SchemaKey[] {
   return [...found.values()];
 }
 
-interface Place {
-  readonly of: string;
-  readonly prefix: string;
-}
+type Place = Readonly<{ of: string; prefix: string }>;
 
 function walk(schema: Schema, place: Place, found: Map<string, SchemaKey>): void {
   for (const [name, value] of Object.entries(schema.properties ?? {})) {

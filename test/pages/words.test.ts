@@ -55,11 +55,7 @@ const ODD_NAMES =
 
 const COUNTED_BY_HAND = /\$\{[a-zA-Z.]+\} (rows|files|lines|problems|numbers)\b/;
 
-interface Passage {
-  readonly file: string;
-  readonly line: number;
-  readonly text: string;
-}
+type Passage = Readonly<{ file: string; line: number; text: string }>;
 
 const readText = (file: string): string => readFileSync(`${ROOT}${file}`, 'utf8');
 

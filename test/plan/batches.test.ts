@@ -102,14 +102,12 @@ describe('requests of an sms step', () => {
   });
 });
 
-describe('requests of a contacts step', () => {
-  it('make one contact each', async () => {
-    const step = aContactsStep({ fields: { msisdn: 'mobile', firstName: 'name' }, groups: [7] });
-    const { requests } = await aPlan({ job: { steps: [step] }, files: { 'people.csv': aCsvOf(2) } });
-    expect(requests.map(({ text }) => text)).toEqual(
-      [0, 1].map((index) => `{"firstName":"n${index}","groups":[{"id":7}],"addresses":{"msisdn":"${aNumber(index)}"}}`),
-    );
-  });
+it('requests of a contacts step make one contact each', async () => {
+  const step = aContactsStep({ fields: { msisdn: 'mobile', firstName: 'name' }, groups: [7] });
+  const { requests } = await aPlan({ job: { steps: [step] }, files: { 'people.csv': aCsvOf(2) } });
+  expect(requests.map(({ text }) => text)).toEqual(
+    [0, 1].map((index) => `{"firstName":"n${index}","groups":[{"id":7}],"addresses":{"msisdn":"${aNumber(index)}"}}`),
+  );
 });
 
 describe('ids of requests', () => {

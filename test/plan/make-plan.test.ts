@@ -65,34 +65,31 @@ describe('a plan that is refused', () => {
 
   it('is refused as interrupted when its signal aborts, and leaves nothing', async () => {
     const disk = aMemoryDisk();
-    const { error } = await refusalOf({ disk, signal: AbortSignal.abort() });
-    expect(error.code).toBe('interrupted');
+    expect((await refusalOf({ disk, signal: AbortSignal.abort() })).error.code).toBe('interrupted');
     expect(disk.list('/out/sale')).toEqual([]);
   });
 });
 
-describe('a disk that fails while the plan is written', () => {
-  it('leaves no plan that is not whole, whichever operation it is; the next attempt makes the plan', async () => {
-    const files = aFolder({ 'people.csv': aCsvOf(5) });
-    const job = { steps: [anSmsStep({ batchSize: 2 })] };
-    const whole = await aPlan({ files, job });
-    const expected = whole.disk.snapshot(whole.directory);
-    const count = whole.disk.operations;
-    expect(count).toBeGreaterThan(15);
-    for (let n = 1; n <= count; n++) {
-      const disk = aMemoryDisk();
-      disk.failAt(n, 'ENOSPC');
-      const outcome = await makeAPlan({ files, job, disk }).then(
-        () => 'made',
-        (error: unknown) => error,
-      );
-      if (disk.has(`${whole.directory}/plan.json`)) expect(disk.snapshot(whole.directory)).toEqual(expected);
-      else expect(outcome, `operation ${n}`).toMatchObject({ code: 'ENOSPC' });
-      const again = await aPlan({ files, job, disk });
-      expect(disk.snapshot(again.directory)).toEqual(expected);
-      expect(disk.list('/out/sale')).toEqual([basename(whole.directory)]);
-    }
-  });
+it('a disk that fails while the plan is written leaves no plan that is not whole, whichever operation it is; the next attempt makes the plan', async () => {
+  const files = aFolder({ 'people.csv': aCsvOf(5) });
+  const job = { steps: [anSmsStep({ batchSize: 2 })] };
+  const whole = await aPlan({ files, job });
+  const expected = whole.disk.snapshot(whole.directory);
+  const count = whole.disk.operations;
+  expect(count).toBeGreaterThan(15);
+  for (let n = 1; n <= count; n++) {
+    const disk = aMemoryDisk();
+    disk.failAt(n, 'ENOSPC');
+    const outcome = await makeAPlan({ files, job, disk }).then(
+      () => 'made',
+      (error: unknown) => error,
+    );
+    if (disk.has(`${whole.directory}/plan.json`)) expect(disk.snapshot(whole.directory)).toEqual(expected);
+    else expect(outcome, `operation ${n}`).toMatchObject({ code: 'ENOSPC' });
+    const again = await aPlan({ files, job, disk });
+    expect(disk.snapshot(again.directory)).toEqual(expected);
+    expect(disk.list('/out/sale')).toEqual([basename(whole.directory)]);
+  }
 });
 
 describe('what a job already took', () => {
@@ -157,8 +154,7 @@ describe('standard input', () => {
 
   it('that is refused is kept nowhere', async () => {
     const disk = aMemoryDisk();
-    const { problems } = await refusalOf({ disk, job, reader: standardInput(disk, 'name\nAnn\n') });
-    expect(problems).toHaveLength(1);
+    expect((await refusalOf({ disk, job, reader: standardInput(disk, 'name\nAnn\n') })).problems).toHaveLength(1);
     expect(disk.list('/out/sale')).toEqual([]);
   });
 });

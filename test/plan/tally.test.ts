@@ -69,20 +69,18 @@ describe('figures of a step', () => {
   });
 });
 
-describe('the place of a row among all files of a step', () => {
-  it('is named by its file and its number in it, files without rows passed over', () => {
-    const rows = new RowOrdinals();
-    const take = (file: string, count: number) => {
-      rows.beginFile(file);
-      for (let row = 0; row < count; row++) rows.take();
-    };
-    take('a.csv', 2);
-    take('empty.csv', 0);
-    take('b.csv', 1);
-    expect([0, 1, 2].map((ordinal) => rows.describe(ordinal))).toEqual([
-      'row 1 of a.csv',
-      'row 2 of a.csv',
-      'row 1 of b.csv',
-    ]);
-  });
+it('the place of a row among all files of a step is named by its file and its number in it, files without rows passed over', () => {
+  const rows = new RowOrdinals();
+  const take = (file: string, count: number) => {
+    rows.beginFile(file);
+    for (let row = 0; row < count; row++) rows.take();
+  };
+  take('a.csv', 2);
+  take('empty.csv', 0);
+  take('b.csv', 1);
+  expect([0, 1, 2].map((ordinal) => rows.describe(ordinal))).toEqual([
+    'row 1 of a.csv',
+    'row 2 of a.csv',
+    'row 1 of b.csv',
+  ]);
 });

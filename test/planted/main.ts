@@ -35,10 +35,7 @@ function copyCheckout(): string {
   return directory;
 }
 
-interface Failed {
-  readonly fullName: string;
-  readonly failureMessages: readonly string[];
-}
+type Failed = Readonly<{ fullName: string; failureMessages: readonly string[] }>;
 
 /** The first failing test, or undefined where all passed. Throws where the tests did not run. */
 async function runTests(

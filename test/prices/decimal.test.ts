@@ -69,19 +69,15 @@ describe('parseDecimal', () => {
   });
 });
 
-describe('formatDecimal', () => {
-  it.each([
-    [0n, '0.00'],
-    [1n, '0.000000001'],
-    [50_000_000n, '0.05'],
-    [12_500_000_000n, '12.50'],
-    [-3_000_000_000n, '-3.00'],
-  ])('writes %s as %s', (nanos, written) => expect(formatDecimal(nanos)).toBe(written));
-});
+it.each([
+  [0n, '0.00'],
+  [1n, '0.000000001'],
+  [50_000_000n, '0.05'],
+  [12_500_000_000n, '12.50'],
+  [-3_000_000_000n, '-3.00'],
+])('formatDecimal writes %s as %s', (nanos, written) => expect(formatDecimal(nanos)).toBe(written));
 
-describe('formatMoney', () => {
-  it('separates thousands, and names the currency', () => {
-    expect(formatMoney('0.05', 'EUR')).toBe('0.05 EUR');
-    expect(formatMoney('1234567.123456', 'USD')).toBe('1,234,567.123456 USD');
-  });
+it('formatMoney separates thousands, and names the currency', () => {
+  expect(formatMoney('0.05', 'EUR')).toBe('0.05 EUR');
+  expect(formatMoney('1234567.123456', 'USD')).toBe('1,234,567.123456 USD');
 });

@@ -22,11 +22,8 @@ describe('what plans have claimed', () => {
       const disk = aMemoryDisk();
       const path = await claim(disk);
       await change(disk, path);
-      const refused = await open(disk).catch((error) => error);
-      expect(refused).toMatchObject({ ...MISMATCH, problems: [{ where: path }] });
-
+      expect(await open(disk).catch((error) => error)).toMatchObject({ ...MISMATCH, problems: [{ where: path }] });
       await open(disk, { adoptedBy: 'ann' });
-
       await open(disk, { lock: aLock(3) });
     },
   );

@@ -23,11 +23,7 @@ export function aLock(revision?: number, epoch = 1): Lock {
   };
 }
 
-interface Opening {
-  readonly lock?: Lock;
-  readonly adoptedBy?: string;
-  readonly notices?: string[];
-}
+type Opening = Readonly<{ lock?: Lock; adoptedBy?: string; notices?: string[] }>;
 
 export async function openOn(files: Files, { lock = aLock(), adoptedBy, notices = [] }: Opening = {}) {
   await files.makeDirectory(JOB);

@@ -35,9 +35,7 @@ describe('the memory of a job', () => {
     await second.note('p', { begun });
     await second.write({ claims: [claimsOf('q')] });
     expect(memoriesAmong(disk.list(JOB))).toEqual(['memory-000005.json']);
-
     const { state } = await open(disk, { lock: aLock(4, 6) });
-
     expect(state.recordOf('p')).toMatchObject({ approved: [{ by: 'ann' }], begun: { retryOf: 'other' } });
     expect(state.claims.countOf('q')).toBe(3);
   });
@@ -74,8 +72,7 @@ describe('the memory of a job', () => {
     const run = `${JOB}/2026-11-22T0930-k3v9q2m8x4aa`;
     await disk.files.makeDirectory(run);
     await writeRunFile(disk.files, run, { plan: 'k3v9q2m8x4aa', abandoned: { at: 1, by: 'ann' } });
-    const { state } = await open(disk, { lock: aLock(3), adoptedBy: 'bob' });
-    expect(state.isAbandoned('k3v9q2m8x4aa')).toBe(true);
+    expect((await open(disk, { lock: aLock(3), adoptedBy: 'bob' })).state.isAbandoned('k3v9q2m8x4aa')).toBe(true);
     expect(documentOf(disk, 2).runs).toMatchObject([{ plan: 'k3v9q2m8x4aa', abandoned: { by: 'ann' } }]);
   });
 
@@ -167,9 +164,7 @@ describe('the memory of a job', () => {
       await reached;
       const second = await start(createFiles(raw, '.2'), 2, 100_000);
       await second.registry.note('mine', { begun });
-
       wake();
-
       await expect(late).rejects.toMatchObject({ code: 'lock-held' });
       expect(first.registry.find('late')).toBeUndefined();
       await second.lock.release();

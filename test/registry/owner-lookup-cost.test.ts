@@ -89,8 +89,7 @@ async function countDigests(files: number): Promise<number> {
   const rows = new JobRows(disk.files, new RegistryState(), [{ directory, plan, state: 'finished' }]);
   const owners = new OwnerLookup(rows, { ...plan, id: 'r00000000099', steps: [] } as unknown as Plan);
   for (const file of fileIdsOf(plan, plan.steps[0]!)) {
-    const found = await owners.find({ kind: 'sms', number: 1 }, formatRowId({ file, row: 1 }));
-    expect(found.refusal).toBeUndefined();
+    expect((await owners.find({ kind: 'sms', number: 1 }, formatRowId({ file, row: 1 }))).refusal).toBeUndefined();
   }
   return looks;
 }

@@ -27,10 +27,7 @@ const aRun = fc.record({
 });
 
 /** As far as it is looked at here. */
-function planOf(
-  id: string,
-  run: { occurrence: string; service: object; isRetry: boolean; files: readonly File[] },
-): Plan {
+function planOf(id: string, run: { occurrence: string; service: object; isRetry: boolean; files: readonly File[] }) {
   return {
     id,
     occurrence: run.occurrence,
@@ -42,10 +39,7 @@ function planOf(
   } as unknown as Plan;
 }
 
-interface File {
-  readonly kind: string;
-  readonly content: string;
-}
+type File = Readonly<{ kind: string; content: string }>;
 
 function begunOf({ id, occurrence, job, retryOf, steps }: Plan): RunRecord {
   const begun = {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type RowKind as Kind, ROW_KINDS } from '../../src/domain/areas.js';
 import { UserError } from '../../src/domain/errors.js';
 import type { Summary } from '../../src/report/summary.js';
@@ -27,8 +27,9 @@ const PEOPLE = `Destination,description,queue\n+6591234501,"a, b",101\n+65912345
 
 const runWhole = useWholeJobs();
 
-describe('results as input of a step of another kind', () => {
-  test.each(oneIn(4, PAIRS))('$from → $to, as $format', async ({ from, to, format }) => {
+test.each(oneIn(4, PAIRS))(
+  'results as input of a step of another kind $from → $to, as $format',
+  async ({ from, to, format }) => {
     // The service forgets what it did with each job that needs nothing of the one before.
     const isNext = EXAMPLES[to].comesAfter !== undefined;
     const { text, kinds } = await (isNext ? makeResults(from, format) : resultsOf(from, format));
@@ -62,8 +63,8 @@ describe('results as input of a step of another kind', () => {
     expect(columns).toEqual(expect.arrayContaining(carried));
     const results = readResults(summary);
     for (const kind of [...kinds, to]) await expectRefused(kind, { format, text: results });
-  });
-});
+  },
+);
 
 /** Results by kind and format, made once. */
 const made = new Map<string, Promise<{ text: string; kinds: readonly Kind[] }>>();

@@ -49,12 +49,10 @@ describe('CSV as Excel in German opens it', () => {
   });
 });
 
-describe('NDJSON line', () => {
-  it('has numbers as numbers, and omits what is missing', () => {
-    const format = createLineFormat({ format: 'ndjson' }, ['a', 'b', '_row']);
-    expect(format.header).toBe('');
-    expect(format.line(['x "y"', undefined, 7])).toBe('{"a":"x \\"y\\"","_row":7}\n');
-  });
+it('NDJSON line has numbers as numbers, and omits what is missing', () => {
+  const format = createLineFormat({ format: 'ndjson' }, ['a', 'b', '_row']);
+  expect(format.header).toBe('');
+  expect(format.line(['x "y"', undefined, 7])).toBe('{"a":"x \\"y\\"","_row":7}\n');
 });
 
 /** All that a file can hold: NUL and halves of characters are refused when it is read. */
@@ -66,22 +64,20 @@ const text = fc
   .filter((each) => !/[\0\p{Surrogate}]/u.test(each));
 const name = text.map((each) => each.trim()).filter((each) => each !== '');
 
-describe('a workbook', () => {
-  it('keeps what was written though its bytes are filled anew, as the writer of outputs does', async () => {
-    const path = join(aFolder(), 'results.xlsx');
-    const { header, line } = createLineFormat({ format: 'xlsx' }, ['name']);
-    const file = await createOutputFile(nodeFiles, path, { format: 'xlsx' });
-    await file.write(header);
-    const names = Array.from({ length: 40 }, (_, index) => String.fromCharCode(65 + (index % 26)).repeat(2000));
-    const bytes = Buffer.alloc(Buffer.byteLength(line(names.slice(0, 1))));
-    for (const each of names) {
-      bytes.write(line([each]));
-      await file.write(bytes);
-    }
-    await file.finish();
-    const read = await readWhole(aFile(directory, readFileSync(path), 'results.xlsx'));
-    expect(read.cells).toEqual(names.map((each) => [each]));
-  });
+it('a workbook keeps what was written though its bytes are filled anew, as the writer of outputs does', async () => {
+  const path = join(aFolder(), 'results.xlsx');
+  const { header, line } = createLineFormat({ format: 'xlsx' }, ['name']);
+  const file = await createOutputFile(nodeFiles, path, { format: 'xlsx' });
+  await file.write(header);
+  const names = Array.from({ length: 40 }, (_, index) => String.fromCharCode(65 + (index % 26)).repeat(2000));
+  const bytes = Buffer.alloc(Buffer.byteLength(line(names.slice(0, 1))));
+  for (const each of names) {
+    bytes.write(line([each]));
+    await file.write(bytes);
+  }
+  await file.finish();
+  const read = await readWhole(aFile(directory, readFileSync(path), 'results.xlsx'));
+  expect(read.cells).toEqual(names.map((each) => [each]));
 });
 
 describe('rejections that are read again', () => {

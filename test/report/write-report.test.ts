@@ -198,8 +198,7 @@ describe('a report', () => {
       cutJournal(made, 2);
       const summary = await reportOf(made);
       expect(summary).toMatchObject({ state: 'unfinished', exitCode: 75 });
-      const lines = outputsOf(made)[output];
-      expect(lines?.[0]).toContain(aNumber(0));
+      expect(outputsOf(made)[output]?.[0]).toContain(aNumber(0));
       expect(summary.balance).toMatchObject(
         output === 'in-doubt' ? { inDoubt: 1, unprocessed: 2 } : { inDoubt: 0, unprocessed: 3 },
       );

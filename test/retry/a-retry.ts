@@ -11,19 +11,14 @@ import type { Registry } from '../../src/registry/registry.js';
 import { assertOwned } from '../../src/retry/assert-owned.js';
 import { listWaiting, type WaitingPlan } from '../../src/retry/claiming-plan.js';
 import type { RetryChoice } from '../../src/retry/retry-plan.js';
-import { type RetryEnd, retryRun } from '../../src/retry/retry-run.js';
+import { retryRun } from '../../src/retry/retry-run.js';
 import type { Lock } from '../../src/storage/lock.js';
 import { type MadePlan, readRequests, readRows } from '../plan/a-plan.js';
 import { aRun, type RunOptions } from '../run/a-run.js';
 import { depsOf, withLock } from '../settle/an-export.js';
 
 /** Retries rows of a run, behind the lock of its job. */
-export function retry(
-  made: MadePlan,
-  only: RetryChoice['only'],
-  codes: readonly string[] = [],
-  job?: Job,
-): Promise<RetryEnd> {
+export function retry(made: MadePlan, only: RetryChoice['only'], codes: readonly string[] = [], job?: Job) {
   const { directory, plan, disk } = made;
   const planDeps: PlanDeps = {
     files: disk.files,

@@ -32,9 +32,7 @@ describe('a plan that was given rows and never begun', () => {
     const { made, optOut } = await aRunWithList();
     const child = await retriedPlan(made, 'rejected');
     optOut(6);
-
     const { anew, left } = await retry(made, 'rejected');
-
     expect([anew.map(({ plan }) => plan.id), left.retriedBefore]).toEqual([[child.plan.id], 4]);
     const again = await planIn(made, child.directory);
     expect(again.step.counts).toMatchObject({ read: 4, planned: 3, skipped: 1 });
@@ -101,21 +99,16 @@ describe('a plan that was given rows and never begun', () => {
   });
 });
 
-describe('rows that are settled as not sent', () => {
-  it('are left out of a retry where a receipt tells of them, and stand in the account of their run', async () => {
-    const files = aFolder({ 'people.csv': aCsvOf(3) });
-    const made = await aPlan({ files, job: { steps: [anSmsStep()] } });
-    await aRun({ made, service: aScriptedService(() => failure(true)) });
-    const word = { assume: 'not-sent', confirm: 3, person: 'ann' } as const;
-    await withLock(made, async (lock) => settleByDecision(await lockedRun(made, lock), word, depsOf(made)));
-    receive(made, aReceiptLine(made, 1), aReceiptLine(made, 2, { payload: { destination: aNumber(9) } }));
-
-    const { made: child, left } = await retry(made, 'not-sent');
-
-    expect(left).toMatchObject({ received: 1, retriedBefore: 0 });
-    const { rows } = await planIn(made, child?.directory ?? '');
-    expect(rows.map(({ cells }) => cells[0])).toEqual(numbers(0, 2));
-    expect(await reportOf(made)).toMatchObject({ balance: { unprocessed: 1, skipped: 2 } });
-    expect(await retry(made, 'not-sent')).toMatchObject({ made: undefined, left: { received: 1, retriedBefore: 2 } });
-  });
+it('rows that are settled as not sent are left out of a retry where a receipt tells of them, and stand in the account of their run', async () => {
+  const files = aFolder({ 'people.csv': aCsvOf(3) });
+  const made = await aPlan({ files, job: { steps: [anSmsStep()] } });
+  await aRun({ made, service: aScriptedService(() => failure(true)) });
+  const word = { assume: 'not-sent', confirm: 3, person: 'ann' } as const;
+  await withLock(made, async (lock) => settleByDecision(await lockedRun(made, lock), word, depsOf(made)));
+  receive(made, aReceiptLine(made, 1), aReceiptLine(made, 2, { payload: { destination: aNumber(9) } }));
+  const { made: child, left } = await retry(made, 'not-sent');
+  expect(left).toMatchObject({ received: 1, retriedBefore: 0 });
+  expect((await planIn(made, child?.directory ?? '')).rows.map(({ cells }) => cells[0])).toEqual(numbers(0, 2));
+  expect(await reportOf(made)).toMatchObject({ balance: { unprocessed: 1, skipped: 2 } });
+  expect(await retry(made, 'not-sent')).toMatchObject({ made: undefined, left: { received: 1, retriedBefore: 2 } });
 });

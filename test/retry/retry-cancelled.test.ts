@@ -17,8 +17,7 @@ async function aCancelledRun(others = '', where?: Where): Promise<MadePlan> {
   await withLock(made, async (lock) => {
     const options = { person: 'ann', step: 1, signal: new AbortController().signal };
     const cancel = async () => ({ kind: 'cancelled', count: 3 }) as const;
-    const { cancelled } = await cancelBatches(await lockedRun(made, lock), { ...options, cancel }, depsOf(made));
-    expect(cancelled).toBe(3);
+    expect((await cancelBatches(await lockedRun(made, lock), { ...options, cancel }, depsOf(made))).cancelled).toBe(3);
   });
   await reportOf(made);
   return made;

@@ -102,8 +102,7 @@ describe('the plan of a retry', () => {
     const made = await aPlan({ files: folder, job: { steps } });
     await aRun({ made, service: aScriptedService(() => response(422, { code: 1100, message: 'Bulk limit' })) });
     writeFileSync(list, `mobile\n${aNumber(3)}\n`);
-    const child = await retriedPlan(made, 'rejected');
-    expect(child.step.counts).toMatchObject({ read: 9, planned: 8, skipped: 1 });
+    expect((await retriedPlan(made, 'rejected')).step.counts).toMatchObject({ read: 9, planned: 8, skipped: 1 });
     expect(await reportOf(made)).toMatchObject({ balance: { skipped: 9 }, steps: [{ skips: { retried: 9 } }] });
   });
 

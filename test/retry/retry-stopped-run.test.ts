@@ -136,8 +136,7 @@ it('a plan whose command died before it had claimed its rows is not sent, and th
   const made = await aMixedRun();
   const journal = journalOf(made);
   const child = await retriedPlan(made, 'rejected');
-  const claimed = made.disk.list('/out/sale/claims');
-  expect(claimed).toHaveLength(1);
+  expect(made.disk.list('/out/sale/claims')).toHaveLength(1);
   // A person adopts the job without them, as the memory of it has them.
   await made.disk.files.remove('/out/sale/claims');
   made.disk.write(`${made.directory}/journal.ndjson`, journal);

@@ -78,24 +78,22 @@ async function runOnce(
   return { ...run, summary: await reportOf(made) };
 }
 
-describe('step without rows that changes something', () => {
-  it('is noted durably before it does', async () => {
-    const made = await aPlanOf(anSmsStep(), PAUSE);
-    let durable: readonly { readonly type: string }[] = [];
-    const before: unknown[] = [];
-    const service = aService({
-      other: ({ method }) => {
-        if (method === 'POST') before.push(durable.at(-1));
-        return undefined;
-      },
-    });
-    const files = slowFiles(made, () => {
-      durable = entriesOf(made.disk, made.directory);
-    });
-    await aRun({ made, service, deps: { files } });
-    expect(before).toMatchObject([{ type: 'action', step: 2 }]);
-    expect(service.changes).toEqual(['PAUSED']);
+it('step without rows that changes something is noted durably before it does', async () => {
+  const made = await aPlanOf(anSmsStep(), PAUSE);
+  let durable: readonly { readonly type: string }[] = [];
+  const before: unknown[] = [];
+  const service = aService({
+    other: ({ method }) => {
+      if (method === 'POST') before.push(durable.at(-1));
+      return undefined;
+    },
   });
+  const files = slowFiles(made, () => {
+    durable = entriesOf(made.disk, made.directory);
+  });
+  await aRun({ made, service, deps: { files } });
+  expect(before).toMatchObject([{ type: 'action', step: 2 }]);
+  expect(service.changes).toEqual(['PAUSED']);
 });
 
 describe('step without rows whose area cannot be reached', () => {
@@ -105,7 +103,6 @@ describe('step without rows whose area cannot be reached', () => {
   it('is tried for a minute at most where nothing relies on it, and the run ends', async () => {
     const service = unreachable();
     const { end, lane, summary } = await runOnce(await aPlanOf(anSmsStep(), CHAT), service);
-
     expect(service.calls()).toBeGreaterThan(3);
     expect(secondsOf(lane.pausesMs)).toBeGreaterThan(20);
     expect(secondsOf(lane.pausesMs)).toBeLessThanOrEqual(60);
@@ -115,7 +112,6 @@ describe('step without rows whose area cannot be reached', () => {
 
   it('is tried as long as the job says where the run relies on it, and the run stops', async () => {
     const { end, lane } = await runOnce(await aPlanOf(anSmsStep(), PAUSE), unreachable());
-
     expect(secondsOf(lane.pausesMs)).toBeGreaterThan(800);
     expect(end.reason).toBe('unavailable');
   });
@@ -143,7 +139,6 @@ describe('step without rows whose area cannot be reached', () => {
       other: (_, count) => (count > 2 ? response(401, {}) : undefined),
     });
     const { end, notices } = await runOnce(await aPlanOf(PAUSE, anSmsStep(), RESUME), service);
-
     expect(end.reason).toBe('unauthorized');
     expect(notices.join()).toContain('Not done: step 3 (campaign)');
     expect(service.changes).toEqual(['PAUSED']);
@@ -239,9 +234,7 @@ describe('step that is always to be done', () => {
       },
     });
     const made = await aPlanOf(PAUSE, anSmsStep(), RESUME);
-
     await expect(aRun({ made, service, deps: aSlowTime().deps })).rejects.toThrow('a bug of Volley');
-
     expect(service.changes).toEqual(['PAUSED', 'RUNNING']);
   });
 
@@ -254,33 +247,27 @@ describe('step that is always to be done', () => {
 
   it('leaves a campaign alone that no step before it came to', async () => {
     const service = aService({ sms: () => response(401, {}) });
-    const { end } = await runOnce(await aPlanOf(anSmsStep(), PAUSE, RESUME), service);
-
-    expect(end.reason).toBe('unauthorized');
+    expect((await runOnce(await aPlanOf(anSmsStep(), PAUSE, RESUME), service)).end.reason).toBe('unauthorized');
     expect(service.calls()).toBe(0);
   });
 });
 
-describe('message to a chat', () => {
-  it('that a signal kept from being sent is not in doubt, and is posted by the next run', async () => {
-    const stop = new StopSwitch();
-    const made = await aPlanOf(anSmsStep(), CHAT);
-    const busy = aService({
-      other: () => {
-        stop.request('interrupted', 'SIGTERM');
-        return response(503, ownError('chat', 2000, 'Busy'), { 'retry-after': '20' });
-      },
-    });
-    await runOnce(made, busy, { stop, deps: aSlowTime().deps });
-    const acted = entriesOf(made.disk, made.directory).filter(({ type }) => type === 'acted');
-    expect(acted.at(-1)).toMatchObject({ verdict: { status: 'rejected' } });
-
-    const service = aService();
-    const { summary } = await runOnce(made, service, { epoch: 2 });
-
-    expect(service.posts).toEqual(['done']);
-    expect(summary.exitCode).toBe(0);
+it('message to a chat that a signal kept from being sent is not in doubt, and is posted by the next run', async () => {
+  const stop = new StopSwitch();
+  const made = await aPlanOf(anSmsStep(), CHAT);
+  const busy = aService({
+    other: () => {
+      stop.request('interrupted', 'SIGTERM');
+      return response(503, ownError('chat', 2000, 'Busy'), { 'retry-after': '20' });
+    },
   });
+  await runOnce(made, busy, { stop, deps: aSlowTime().deps });
+  const acted = entriesOf(made.disk, made.directory).filter(({ type }) => type === 'acted');
+  expect(acted.at(-1)).toMatchObject({ verdict: { status: 'rejected' } });
+  const service = aService();
+  const { summary } = await runOnce(made, service, { epoch: 2 });
+  expect(service.posts).toEqual(['done']);
+  expect(summary.exitCode).toBe(0);
 });
 
 describe('step without rows whose lock was lost at the gate', () => {
@@ -291,21 +278,16 @@ describe('step without rows whose lock was lost at the gate', () => {
   ])('is not done, and is not in doubt: the next run does it: %s', async (_, step, passes) => {
     const made = await aPlanOf(step, anSmsStep());
     const service = aService();
-
     await expect(aRun({ made, service, ...lostAtGate(passes) })).rejects.toBe(LOST);
-
     expect([service.changes, service.posts]).toEqual([[], []]);
-    const { end } = await runOnce(made, service, { epoch: 2 });
-    expect(end.reason).toBe('finished');
+    expect((await runOnce(made, service, { epoch: 2 })).end.reason).toBe('finished');
     expect([...service.changes, ...service.posts]).toHaveLength(1);
   });
 
   it('is in doubt where the change had left, and only its status could not be asked for', async () => {
     const made = await aPlanOf(PAUSE, anSmsStep());
     const service = aService({ other: (_call, count) => (count === 2 ? failure(true) : undefined) });
-
     await expect(aRun({ made, service, ...lostAtGate(2) })).rejects.toBe(LOST);
-
     expect(service.calls()).toBe(2);
     expect(entriesOf(made.disk, made.directory).at(-1)).toMatchObject({ type: 'action' });
   });

@@ -89,8 +89,7 @@ describe('a service that is not there', () => {
   it('but may have taken every request: few are put in doubt before the run gives up', async () => {
     const made = await aPlanOfBatches(300, { batchSize: 3 });
     const service = aScriptedService(() => failure(true));
-    const { end } = await aRun({ made, service });
-    expect(end).toMatchObject({ reason: 'unavailable' });
+    expect((await aRun({ made, service })).end).toMatchObject({ reason: 'unavailable' });
     expect(service.sent.length).toBeLessThanOrEqual(10);
     const { balance } = await reportOf(made);
     expect(balance.inDoubt).toBe(service.sent.length * 3);
@@ -117,11 +116,12 @@ describe('an answer that was lost', () => {
   });
 });
 
-describe('an answer that a person must look at', () => {
-  it.each([
-    [401, 'unauthorized'],
-    [403, 'unauthorized'],
-  ])('HTTP %i stops the run; rows without an answer stay unprocessed', async (status, reason) => {
+it.each([
+  [401, 'unauthorized'],
+  [403, 'unauthorized'],
+])(
+  'an answer that a person must look at HTTP %i stops the run; rows without an answer stay unprocessed',
+  async (status, reason) => {
     const { end, summary, service } = await sendThrough((_sent, count) =>
       count === 1 ? undefined : response(status, OWN),
     );
@@ -129,8 +129,8 @@ describe('an answer that a person must look at', () => {
     expect(end).toEqual({ reason, detail: `the API key of sms is wrong or not of this account (${why})` });
     expect(service.accepted).toHaveLength(10);
     expect(summary).toMatchObject({ exitCode: 4, balance: { accepted: 10, unprocessed: 290, inDoubt: 0 } });
-  });
-});
+  },
+);
 
 describe('an answer of something in between', () => {
   it.each([400, 401, 403, 404, 406, 413, 422, 429, 503])(
@@ -142,7 +142,6 @@ describe('an answer of something in between', () => {
         const isStop = [401, 403].includes(status);
         expect(summary.exitCode).toBe(isStop ? 4 : 3);
         expect(summary.balance).toMatchObject({ inDoubt: 10, accepted: isStop ? 0 : 290, rejected: 0 });
-
         const healed = aScriptedService();
         await aRun({ made, service: healed, epoch: 2 });
         const rows = [...service.sent.slice(1), ...healed.sent].flatMap((sent) => sent.rows);
@@ -166,24 +165,20 @@ describe('an answer of something in between', () => {
   });
 });
 
-describe('an answer that points elsewhere', () => {
-  it.each([301, 302, 303, 307, 308])(
-    'HTTP %i puts the batch in doubt and stops the run; the next run does not send it again',
-    async (status) => {
-      const { end, made, summary, service } = await sendThrough(once(response(status, {})));
-      expect(end).toEqual({ reason: 'redirected', detail: `HTTP ${status} from the service` });
-      const { inDoubt } = summary.balance;
-      expect(inDoubt).toBe(service.sent[0]!.rows.length);
-      expect(summary.exitCode).toBe(4);
-
-      const healed = aScriptedService();
-      await aRun({ made, service: healed, epoch: 2 });
-      const sentAgain = healed.sent.flatMap(({ rows }) => rows).filter((row) => service.sent[0]!.rows.includes(row));
-      expect(sentAgain).toEqual([]);
-      expect((await reportOf(made)).balance).toMatchObject({ accepted: 300 - inDoubt, inDoubt });
-    },
-  );
-});
+it.each([301, 302, 303, 307, 308])(
+  'an answer that points elsewhere HTTP %i puts the batch in doubt and stops the run; the next run does not send it again',
+  async (status) => {
+    const { end, made, summary, service } = await sendThrough(once(response(status, {})));
+    expect(end).toEqual({ reason: 'redirected', detail: `HTTP ${status} from the service` });
+    const { inDoubt } = summary.balance;
+    expect(inDoubt).toBe(service.sent[0]!.rows.length);
+    expect(summary.exitCode).toBe(4);
+    const healed = aScriptedService();
+    await aRun({ made, service: healed, epoch: 2 });
+    expect(healed.sent.flatMap(({ rows }) => rows).filter((row) => service.sent[0]!.rows.includes(row))).toEqual([]);
+    expect((await reportOf(made)).balance).toMatchObject({ accepted: 300 - inDoubt, inDoubt });
+  },
+);
 
 describe('a 2xx answer', () => {
   it('of which a part is missing puts that part in doubt, and the run continues', async () => {
@@ -222,43 +217,37 @@ describe('a 2xx answer', () => {
   });
 });
 
-describe('several steps', () => {
-  it('are sent one after the other, each through a lane with its limits', async () => {
-    const steps = [aContactsStep({ limits: someLimits({ requestsPerSecond: 3 }) }), anSmsStep()];
-    const made = await aPlan({ job: { steps } });
-    const service = aScriptedService();
-    const { lane } = await aRun({ made, service });
-    expect(service.sent.map(({ path }) => path)).toEqual([
-      ...Array(3).fill('/accounts/acme/contacts'),
-      '/api/v1/subaccounts/acme_hq/messages/batch',
-    ]);
-    expect(lane.options.map(({ limits }) => limits.requestsPerSecond)).toEqual([3, 50]);
-    expect(entriesOf(made.disk, made.directory).at(-1)).toMatchObject({ type: 'close', reason: 'finished' });
-  });
+it('several steps are sent one after the other, each through a lane with its limits', async () => {
+  const steps = [aContactsStep({ limits: someLimits({ requestsPerSecond: 3 }) }), anSmsStep()];
+  const made = await aPlan({ job: { steps } });
+  const service = aScriptedService();
+  const { lane } = await aRun({ made, service });
+  expect(service.sent.map(({ path }) => path)).toEqual([
+    ...Array(3).fill('/accounts/acme/contacts'),
+    '/api/v1/subaccounts/acme_hq/messages/batch',
+  ]);
+  expect(lane.options.map(({ limits }) => limits.requestsPerSecond)).toEqual([3, 50]);
+  expect(entriesOf(made.disk, made.directory).at(-1)).toMatchObject({ type: 'close', reason: 'finished' });
 });
 
-describe('a contact that fails alone', () => {
-  it('is held after three answers that say nothing, and the run comes to its end', async () => {
-    const step = aContactsStep({ limits: someLimits({ concurrency: 1 }) });
-    const made = await aPlan({ files: { 'people.csv': aCsvOf(12) }, job: { steps: [step] } });
-    const service = aScriptedService((sent) =>
-      JSON.stringify(sent.body).includes('+6590000003') ? response(500, { code: 2000 }) : undefined,
-    );
-    const { end } = await aRun({ made, service });
-    const { balance } = await reportOf(made);
-    expect(end.reason).toBe('finished');
-    expect(balance).toMatchObject({ accepted: 11, inDoubt: 1 });
-    expect(service.sent).toHaveLength(11 + 3);
-  });
+it('a contact that fails alone is held after three answers that say nothing, and the run comes to its end', async () => {
+  const step = aContactsStep({ limits: someLimits({ concurrency: 1 }) });
+  const made = await aPlan({ files: { 'people.csv': aCsvOf(12) }, job: { steps: [step] } });
+  const service = aScriptedService((sent) =>
+    JSON.stringify(sent.body).includes('+6590000003') ? response(500, { code: 2000 }) : undefined,
+  );
+  const { end } = await aRun({ made, service });
+  const { balance } = await reportOf(made);
+  expect(end.reason).toBe('finished');
+  expect(balance).toMatchObject({ accepted: 11, inDoubt: 1 });
+  expect(service.sent).toHaveLength(11 + 3);
 });
 
 it('each attempt is noted, and whether the breaker is open after it', async () => {
   const made = await aPlanOfBatches(20, { batchSize: 10 });
   const service = aScriptedService((_sent, count) => (count > 1 && count <= 7 ? response(503, OWN) : undefined));
   const noted: AttemptNote[] = [];
-
   await aRun({ made, service, deps: { onAttempt: (attempt) => noted.push(attempt) } });
-
   expect((await reportOf(made)).balance).toMatchObject({ accepted: 20 });
   expect(noted.map(({ step, kind }) => [step, kind])).toEqual(noted.map(() => [1, 'sms']));
   expect(noted.map(({ isBreakerOpen }) => isBreakerOpen)).toEqual([...Array(5).fill(false), true, true, false]);

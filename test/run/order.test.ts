@@ -53,8 +53,7 @@ describe('order of a request', () => {
   it('counts a row only behind its outcome', async () => {
     const trace = await traceOf(1);
     for (let request = 1; request <= 6; request++) {
-      const counted = trace.indexOf(`${request * 2} counted`);
-      expect(counted).toBeGreaterThan(trace.indexOf(`outcome ${request} durable`));
+      expect(trace.indexOf(`${request * 2} counted`)).toBeGreaterThan(trace.indexOf(`outcome ${request} durable`));
     }
   });
 

@@ -65,8 +65,7 @@ describe('an outage behind a proxy that says 503 after the service took the batc
 
     const healed = aServiceBehindAProxy({ from: 1, requests: 0 });
     expect((await aRun({ made, service: healed, epoch: 3 })).end.reason).toBe('finished');
-    const { balance } = await reportOf(made);
-    expect(balance).toMatchObject({ accepted: ROWS - inDoubt, inDoubt, unprocessed: 0 });
+    expect((await reportOf(made)).balance).toMatchObject({ accepted: ROWS - inDoubt, inDoubt, unprocessed: 0 });
     expect(duplicatesAmong([...service.taken, ...healed.taken])).toEqual([]);
   });
 
@@ -82,8 +81,7 @@ describe('an outage behind a proxy that says 503 after the service took the batc
     const service = aServiceBehindAProxy({ from: 6, requests: 1 });
     await aRun({ made, service });
     const entries = entriesOf(made.disk, made.directory);
-    const probe = service.sent[6]!.rows;
-    expect(probe).toHaveLength(8);
+    expect(service.sent[6]!.rows).toHaveLength(8);
     const split = entries.flatMap((entry) =>
       entry.type === 'outcome' && entry.result.kind === 'split' ? [entry] : [],
     );

@@ -67,8 +67,7 @@ describe('a run that is resumed from a part of its journal', () => {
       const service = aScriptedService(refuseBad);
       const before = acceptedBy(entries, made.plan.id);
       const run = { ...made, disk };
-      const { end } = await aRun({ made: run, service, epoch: 2 });
-      expect(end.reason).toBe('finished');
+      expect((await aRun({ made: run, service, epoch: 2 })).end.reason).toBe('finished');
       expect(duplicatesAmong([...before, ...service.accepted]), `cut at byte ${cut}`).toEqual([]);
       const { balance, exitCode } = await reportOf(run);
       const known = new Set([...before, ...service.accepted]);
@@ -88,8 +87,7 @@ describe('a run that is resumed from a part of its journal', () => {
     const service = aScriptedService();
     await aRun({ made, service, epoch: 2 });
     expect(service.sent.flatMap(({ rows }) => rows).sort()).toEqual([3, 4, 5, 6, 7, 8]);
-    const { balance } = await reportOf(made);
-    expect(balance).toMatchObject({ accepted: 6, inDoubt: 3 });
+    expect((await reportOf(made)).balance).toMatchObject({ accepted: 6, inDoubt: 3 });
   });
 
   it('that had finished sends nothing and leaves its journal as it is', async () => {

@@ -54,17 +54,15 @@ describe('the lane of a run that resumes', () => {
   });
 });
 
-describe('the lane of a second step', () => {
-  it('waits out the second behind the first one by the steady clock, also where the wall clock is set meanwhile', async () => {
-    const steps = [1, 2].map(() => anSmsStep({ batchSize: 6 }));
-    const made = await aPlan({ job: { steps }, files: { 'people.csv': aCsvOf(6) } });
-    const clock = aFakeClock();
-    let aheadMs = 0;
-    const service = aScriptedService(() => {
-      aheadMs = 3_600_000;
-      return undefined;
-    });
-    const set = { ...clock, now: () => clock.now() + aheadMs };
-    expect(await live(made, clock, { service, deps: { clock: set } })).toEqual([undefined, 0]);
+it('the lane of a second step waits out the second behind the first one by the steady clock, also where the wall clock is set meanwhile', async () => {
+  const steps = [1, 2].map(() => anSmsStep({ batchSize: 6 }));
+  const made = await aPlan({ job: { steps }, files: { 'people.csv': aCsvOf(6) } });
+  const clock = aFakeClock();
+  let aheadMs = 0;
+  const service = aScriptedService(() => {
+    aheadMs = 3_600_000;
+    return undefined;
   });
+  const set = { ...clock, now: () => clock.now() + aheadMs };
+  expect(await live(made, clock, { service, deps: { clock: set } })).toEqual([undefined, 0]);
 });

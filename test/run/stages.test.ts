@@ -145,35 +145,30 @@ function receiptOf(made: MadePlan, row: number, state = 'delivered'): string {
   return aReceiptLine(made, row, { state, payload: { destination: planned[row]?.facts[0] } });
 }
 
-describe('a run with stages and a window', () => {
-  it('waits for the hours of those whose stage has come, though others of the next are open', async () => {
-    const numbers = [...Array(20).keys()].flatMap((at) => [`+65912345${10 + at}`, `+4915112345${100 + at}`]);
-    const window = { days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '09:00', to: '20:00', timeZone: 'recipient' };
-    const step = anSmsStep({
-      ramp: [{ size: { percent: 50 } }],
-      window: { ...window, unknown: 'reject', outside: 'stop' } as SmsStep['window'],
-    });
-    // Tuesday: 11:00 in Singapore, 04:00 in Berlin; then 18:00 and 11:00.
-    const [night, day] = ['2026-12-01T03:00:00Z', '2026-12-01T10:00:00Z'].map((at) => Date.parse(at)) as [
-      number,
-      number,
-    ];
-    const files = { 'people.csv': `mobile\n${numbers.join('\n')}\n` };
-    const made = await aPlan({ files, job: { steps: [step] }, nowMs: night });
-    const rowsWith = (hours: string, stages: readonly number[]) =>
-      made.requests
-        .filter((each) => each.hours === hours && stages.includes(each.stage ?? 0))
-        .reduce((sum, { rows }) => sum + rows, 0);
-    const service = aScriptedService();
-    const first = await aRun({ made, service, deps: { clock: { ...aFakeClock(), now: () => night } } });
-    expect(first.end.reason).toBe('closed');
-    expect(service.accepted.length).toBe(rowsWith('SG', [1]));
-    const second = await aRun({ made, service, epoch: 2, deps: { clock: { ...aFakeClock(), now: () => day } } });
-    expect(second.end.reason).toBe('finished');
-    expect(service.accepted.slice(0, 20).length + rowsWith('SG', [2]) + rowsWith('DE', [2])).toBe(40);
-    expect(new Set(service.accepted).size).toBe(40);
-    expectGates(made, entriesOf(made.disk, made.directory));
+it('a run with stages and a window waits for the hours of those whose stage has come, though others of the next are open', async () => {
+  const numbers = [...Array(20).keys()].flatMap((at) => [`+65912345${10 + at}`, `+4915112345${100 + at}`]);
+  const window = { days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '09:00', to: '20:00', timeZone: 'recipient' };
+  const step = anSmsStep({
+    ramp: [{ size: { percent: 50 } }],
+    window: { ...window, unknown: 'reject', outside: 'stop' } as SmsStep['window'],
   });
+  // Tuesday: 11:00 in Singapore, 04:00 in Berlin; then 18:00 and 11:00.
+  const [night, day] = ['2026-12-01T03:00:00Z', '2026-12-01T10:00:00Z'].map((at) => Date.parse(at)) as [number, number];
+  const files = { 'people.csv': `mobile\n${numbers.join('\n')}\n` };
+  const made = await aPlan({ files, job: { steps: [step] }, nowMs: night });
+  const rowsWith = (hours: string, stages: readonly number[]) =>
+    made.requests
+      .filter((each) => each.hours === hours && stages.includes(each.stage ?? 0))
+      .reduce((sum, { rows }) => sum + rows, 0);
+  const service = aScriptedService();
+  const first = await aRun({ made, service, deps: { clock: { ...aFakeClock(), now: () => night } } });
+  expect(first.end.reason).toBe('closed');
+  expect(service.accepted.length).toBe(rowsWith('SG', [1]));
+  const second = await aRun({ made, service, epoch: 2, deps: { clock: { ...aFakeClock(), now: () => day } } });
+  expect(second.end.reason).toBe('finished');
+  expect(service.accepted.slice(0, 20).length + rowsWith('SG', [2]) + rowsWith('DE', [2])).toBe(40);
+  expect(new Set(service.accepted).size).toBe(40);
+  expectGates(made, entriesOf(made.disk, made.directory));
 });
 
 describe('receipts of a stage', () => {

@@ -95,21 +95,19 @@ describe('a run that is asked to stop', () => {
   });
 });
 
-describe('a run that holds what it sends for as long as others say so', () => {
-  it('asks for that before each intent', async () => {
-    const made = await aPlanOfBatches(6);
-    const service = aScriptedService();
-    let asked = 0;
-    const refresh = async () => {
-      asked += 1;
-    };
-    const assertFresh = () => {
-      if (asked === 0) throw new Error('nobody was asked');
-    };
-    await aRun({ made, service, lock: { refresh, assertFresh } });
-    expect(asked).toBe(service.sent.length);
-    expect(asked).toBeGreaterThan(1);
-  });
+it('a run that holds what it sends for as long as others say so asks for that before each intent', async () => {
+  const made = await aPlanOfBatches(6);
+  const service = aScriptedService();
+  let asked = 0;
+  const refresh = async () => {
+    asked += 1;
+  };
+  const assertFresh = () => {
+    if (asked === 0) throw new Error('nobody was asked');
+  };
+  await aRun({ made, service, lock: { refresh, assertFresh } });
+  expect(asked).toBe(service.sent.length);
+  expect(asked).toBeGreaterThan(1);
 });
 
 it('a stop switch takes as many listeners as there are requests in flight, and no warning is said of them', async () => {

@@ -71,23 +71,21 @@ describe('a refusal that concerns every row of the step alike', () => {
   });
 });
 
-describe('a run that the service refused as it is', () => {
-  it('is resumed with the job as it was fixed: what is left, and what was refused, each row once', async () => {
-    const made = await aPlan({ files, job: { steps: [step] } });
-    await aRun({ made, service: refusing(1005) });
-    const steps = made.plan.job.steps.map((each) => ({ ...each, template: aTemplate({ source: 'FIXED' }) }) as Step);
-    const job = { ...made.plan.job, steps };
-    const service = aScriptedService();
-    for (const only of ['unprocessed', 'rejected'] as const) {
-      const child = await retriedPlan(made, only, [], job);
-      expect(child.requests.every(({ json }) => JSON.stringify(json.template).includes('FIXED'))).toBe(true);
-      await applyRetry(child, { service });
-    }
-    expect(new Set(service.sent.flatMap(({ body }) => body.messages?.map((each) => each.destination))).size).toBe(500);
-    expect(service.accepted).toHaveLength(500);
-    // Its own run has nothing left to send, and may end.
-    await expect(assertNotRefused(made.disk.files, made, made.plan.job.guards)).resolves.toBeUndefined();
-  });
+it('a run that the service refused as it is is resumed with the job as it was fixed: what is left, and what was refused, each row once', async () => {
+  const made = await aPlan({ files, job: { steps: [step] } });
+  await aRun({ made, service: refusing(1005) });
+  const steps = made.plan.job.steps.map((each) => ({ ...each, template: aTemplate({ source: 'FIXED' }) }) as Step);
+  const job = { ...made.plan.job, steps };
+  const service = aScriptedService();
+  for (const only of ['unprocessed', 'rejected'] as const) {
+    const child = await retriedPlan(made, only, [], job);
+    expect(child.requests.every(({ json }) => JSON.stringify(json.template).includes('FIXED'))).toBe(true);
+    await applyRetry(child, { service });
+  }
+  expect(new Set(service.sent.flatMap(({ body }) => body.messages?.map((each) => each.destination))).size).toBe(500);
+  expect(service.accepted).toHaveLength(500);
+  // Its own run has nothing left to send, and may end.
+  await expect(assertNotRefused(made.disk.files, made, made.plan.job.guards)).resolves.toBeUndefined();
 });
 
 describe('a schedule', () => {
@@ -118,8 +116,7 @@ describe('a schedule', () => {
     const service = aScriptedService((_sent, count) =>
       count === 2 ? response(429, { code: 429, errorId: 'e' }, { 'retry-after': '60' }) : undefined,
     );
-    const { end } = await aRun({ made, service });
-    expect(end).toMatchObject({ reason: 'guard', fault: 'time-passed' });
+    expect((await aRun({ made, service })).end).toMatchObject({ reason: 'guard', fault: 'time-passed' });
     expect((await reportOf(made)).balance).toMatchObject({ accepted: 10, unprocessed: 490 });
   });
 });

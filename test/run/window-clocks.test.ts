@@ -66,8 +66,7 @@ describe.each(oneIn(5, CHANGES))('as the clocks change in %s at %s', (zone, at) 
       const { service, sent } = aJudge(clock);
       // Narrow hours take days of them.
       const onGate = async () => clock.advance(13 * 60_000);
-      const { end } = await aRun({ made, service, deps: { clock }, onGate });
-      expect(end.reason).toBe('finished');
+      expect((await aRun({ made, service, deps: { clock }, onGate })).end.reason).toBe('finished');
       expect(new Set(sent.map((each) => each.to)).size).toBe(ROWS);
       expect(sent).toHaveLength(ROWS);
       const shown = sent.map(({ atMs }) => clockOf(zone, atMs).slice(11));

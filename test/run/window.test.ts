@@ -73,8 +73,7 @@ describe('a run with a window', () => {
     const made = await aPlanWith({ outside: 'wait' }, '2026-12-05T20:00:00Z');
     const clock = aClockAt('2026-12-05T20:00:00Z');
     const service = aTimedService(clock);
-    const { end } = await aRun({ made, service, deps: { clock } });
-    expect(end.reason).toBe('finished');
+    expect((await aRun({ made, service, deps: { clock } })).end.reason).toBe('finished');
     const first = (prefix: string) =>
       service.got.filter(({ to }) => to.startsWith(prefix)).map(({ at }) => at.slice(0, 16));
     expect(first('+65')).toEqual(Array(3).fill('2026-12-07T01:00'));
@@ -94,8 +93,7 @@ describe('a run with a window', () => {
       if (sleeps === 10) stop.request('interrupted', 'SIGTERM');
     };
     const service = aTimedService(clock);
-    const { end } = await aRun({ made, service, stop, deps: { clock: { ...clock, sleep } } });
-    expect(end.reason).toBe('interrupted');
+    expect((await aRun({ made, service, stop, deps: { clock: { ...clock, sleep } } })).end.reason).toBe('interrupted');
     expect([sleeps, service.got]).toEqual([10, []]);
   });
 
@@ -104,8 +102,7 @@ describe('a run with a window', () => {
     const made = await aPlanWith({ timeZone: 'Asia/Singapore' }, at);
     const clock = aClockAt(at);
     const service = aTimedService(clock);
-    const { end } = await aRun({ made, service, deps: { clock } });
-    expect([end.reason, service.got]).toEqual(['closed', []]);
+    expect([(await aRun({ made, service, deps: { clock } })).end.reason, service.got]).toEqual(['closed', []]);
   });
 
   it('sends nothing at the gate once the hour has passed there, as after a SIGSTOP, and resumes when it is open', async () => {

@@ -44,8 +44,7 @@ describe.each([1, 3])('a disk that fails once during a run, concurrency %i', (co
       expect(error, `operation ${n} of ${count}`).toMatchObject({ message: expect.stringContaining('EIO') });
 
       const sentBefore = service.accepted.length;
-      const { end } = await aRun({ made, service, epoch: 2 });
-      expect(end.reason).toBe('finished');
+      expect((await aRun({ made, service, epoch: 2 })).end.reason).toBe('finished');
       expect(duplicatesAmong(service.accepted)).toEqual([]);
       const { balance } = await reportOf(made);
       expect(balance).toMatchObject({ read: 7, rejected: 0, skipped: 0, unprocessed: 0 });
@@ -55,20 +54,18 @@ describe.each([1, 3])('a disk that fails once during a run, concurrency %i', (co
   });
 });
 
-describe('after a disk failed while an entry was written', () => {
-  it('what was not whole is passed over, and said so', async () => {
-    const made = await aFreshPlan(1);
-    const path = `${made.directory}/journal.ndjson`;
-    let writes = 0;
-    made.disk.onOperation = (operation) => {
-      if (operation === `write ${path}` && ++writes === 3) made.disk.failAt(1);
-    };
-    await expect(aRun({ made })).rejects.toMatchObject({ code: 'write-failed' });
-    made.disk.onOperation = () => {};
-    const torn = await readJournal(made.disk.files, path, () => {});
-    expect(torn.tornBytes).toBeGreaterThan(0);
-    const { notices } = await aRun({ made, epoch: 2 });
-    expect(notices[0]).toContain(`The last ${torn.tornBytes} bytes of the journal are incomplete`);
-    expect((await readJournal(made.disk.files, path, () => {})).tornBytes).toBe(0);
-  });
+it('after a disk failed while an entry was written what was not whole is passed over, and said so', async () => {
+  const made = await aFreshPlan(1);
+  const path = `${made.directory}/journal.ndjson`;
+  let writes = 0;
+  made.disk.onOperation = (operation) => {
+    if (operation === `write ${path}` && ++writes === 3) made.disk.failAt(1);
+  };
+  await expect(aRun({ made })).rejects.toMatchObject({ code: 'write-failed' });
+  made.disk.onOperation = () => {};
+  const torn = await readJournal(made.disk.files, path, () => {});
+  expect(torn.tornBytes).toBeGreaterThan(0);
+  const { notices } = await aRun({ made, epoch: 2 });
+  expect(notices[0]).toContain(`The last ${torn.tornBytes} bytes of the journal are incomplete`);
+  expect((await readJournal(made.disk.files, path, () => {})).tornBytes).toBe(0);
 });

@@ -60,7 +60,6 @@ async function planRejected(job: string): Promise<number> {
 
 test('every export has a job written by hand', () => {
   const files = readdirSync(join(SAMPLES, 'exports')).map((file) => file.replace('.csv', ''));
-
   expect(files.toSorted()).toEqual(Object.keys(EXPORTS));
 });
 
@@ -80,9 +79,7 @@ steps:
 `,
     );
 
-    const guess = await volley('init', `${name}.csv`);
-
-    expect(guess).toMatchObject({ kind: 'sms', destination, error: null });
+    expect(await volley('init', `${name}.csv`)).toMatchObject({ kind: 'sms', destination, error: null });
     const written = readFileSync(join(directory, `${name}.yaml`), 'utf8');
     expect(/# "(.+)" is not blank in/.exec(written)?.[1]).toBe(byHand.name);
     expect(/# where: \{ (.+) \}/.exec(written)?.[1]).toBe(where);

@@ -21,7 +21,6 @@ const output = aFolder();
 describe('plan of the main job', () => {
   test('takes, refuses and omits just the rows of the samples that it must, each for its own fault', async () => {
     const { plan, directory } = await planJob('spring-sale.yaml');
-
     const found = plan.steps.flatMap((step) =>
       readRows(directory, step).map((row) => ({ step: step.number, file: step.inputs[row.file]?.file, ...tell(row) })),
     );
@@ -44,7 +43,6 @@ describe('plan of the main job', () => {
 
   test('is made for contacts-migration.yaml too, with the same contacts refused', async () => {
     const { plan } = await planJob('contacts-migration.yaml');
-
     const contacts = parseExpectedRows().filter((row) => row.step === 1);
     expect(plan.steps[0]?.counts).toMatchObject({
       read: contacts.length,
@@ -87,13 +85,7 @@ function readRows(directory: string, step: { number: number; kind: string }): Ro
     .map((line) => decodeRowLine(line, 'rows'));
 }
 
-function tell(row: RowLine): {
-  line: number;
-  row: number;
-  disposition: Disposition;
-  code: string;
-  destination: string;
-} {
+function tell(row: RowLine) {
   const place = { line: row.line, row: row.row };
   if (row.state === 'planned') return { ...place, disposition: 'accepted', code: '', destination: row.facts[0] ?? '' };
   if (row.state === 'skipped')

@@ -69,6 +69,5 @@ test('sandbox numbers and logs every request, refused and unknown ones too, and 
   ]);
   const times = entries.map(({ atMs }) => atMs);
   expect(times).toEqual([...times].sort((a, b) => a - b));
-  const ledger = await client.ledger();
-  expect(ledger.map(({ request }) => request)).toEqual([1, 1, 4]);
+  expect((await client.ledger()).map(({ request }) => request)).toEqual([1, 1, 4]);
 });

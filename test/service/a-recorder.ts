@@ -10,11 +10,7 @@ export interface Recorded {
   readonly body: Buffer;
 }
 
-export interface RecorderAnswer {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
+export type RecorderAnswer = Readonly<{ status?: number; headers?: Readonly<Record<string, string>>; body?: unknown }>;
 
 /** A plain HTTP server that knows nothing of the service: it keeps what it gets, and answers as it is set to; null: never. */
 export async function aRecorder(answer: RecorderAnswer | null = {}): Promise<{

@@ -1,37 +1,38 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readErrorBody, readJsonBody, readRetryAfterMs } from '../../src/service/answer.js';
 import { aResponse } from './an-answer.js';
 
 const KEY_FAULT = { faultstring: 'Invalid access token', detail: { errorcode: 'oauth.v2.InvalidAccessToken' } };
 const ERRORS = [{ message: 'A' }, { code: 'b', message: 'B' }, { code: 'c', message: 'C' }];
 
-describe('of the body of an error', () => {
-  test.each<[body: unknown, code: string, message: string | undefined]>([
-    [{ code: 1002, message: 'Invalid MSISDN format', errorId: 'e' }, '1002', 'Invalid MSISDN format'],
-    [{ code: 'E1', message: 'No' }, 'E1', 'No'],
-    ...[{}, { message: '' }, { message: 5 }, { message: null }].map(
-      (body) => [{ code: 1000, ...body }, '1000', undefined] as [unknown, string, undefined],
-    ),
-    ...['', '<html>Bad Gateway</html>', '[]', 'null', '"text"', '17', '{', { code: null }, { code: {} }].map(
-      (body) => [body, 'http-422', undefined] as [unknown, string, undefined],
-    ),
-    // Of the gateway: one error or more, or texts; the same words are not said twice.
-    [{ message: 'Internal.', errors: [{ code: 'no_queue', message: 'Queue?' }] }, 'no_queue', 'Internal.; Queue?'],
-    [{ errors: ERRORS }, 'b', 'A; B; C'],
-    [{ message: 'Denied', errors: { code: 'denied', message: 'Denied' } }, 'denied', 'Denied'],
-    [{ message: 'Denied', errors: ['Denied'] }, 'http-422', 'Denied'],
-    [{ message: 'Denied', errors: [] }, 'http-422', 'Denied'],
-    [{ message: 'Denied', errors: 'Denied' }, 'http-422', 'Denied'],
-    [{ message: 'Denied', errors: [null, 5, [{}], {}] }, 'http-422', 'Denied'],
-    [{ message: 'Campaign not found.' }, 'http-422', 'Campaign not found.'],
-    [{ fault: KEY_FAULT }, 'oauth.v2.InvalidAccessToken', 'Invalid access token'],
-    [{ fault: {} }, 'http-422', undefined],
-    [{ fault: { detail: 'x', faultstring: 5 } }, 'http-422', undefined],
-  ])('%j, the code is %s and the words %j; without them, the HTTP status says it', (body, code, message) => {
+test.each<[body: unknown, code: string, message: string | undefined]>([
+  [{ code: 1002, message: 'Invalid MSISDN format', errorId: 'e' }, '1002', 'Invalid MSISDN format'],
+  [{ code: 'E1', message: 'No' }, 'E1', 'No'],
+  ...[{}, { message: '' }, { message: 5 }, { message: null }].map(
+    (body) => [{ code: 1000, ...body }, '1000', undefined] as [unknown, string, undefined],
+  ),
+  ...['', '<html>Bad Gateway</html>', '[]', 'null', '"text"', '17', '{', { code: null }, { code: {} }].map(
+    (body) => [body, 'http-422', undefined] as [unknown, string, undefined],
+  ),
+  // Of the gateway: one error or more, or texts; the same words are not said twice.
+  [{ message: 'Internal.', errors: [{ code: 'no_queue', message: 'Queue?' }] }, 'no_queue', 'Internal.; Queue?'],
+  [{ errors: ERRORS }, 'b', 'A; B; C'],
+  [{ message: 'Denied', errors: { code: 'denied', message: 'Denied' } }, 'denied', 'Denied'],
+  [{ message: 'Denied', errors: ['Denied'] }, 'http-422', 'Denied'],
+  [{ message: 'Denied', errors: [] }, 'http-422', 'Denied'],
+  [{ message: 'Denied', errors: 'Denied' }, 'http-422', 'Denied'],
+  [{ message: 'Denied', errors: [null, 5, [{}], {}] }, 'http-422', 'Denied'],
+  [{ message: 'Campaign not found.' }, 'http-422', 'Campaign not found.'],
+  [{ fault: KEY_FAULT }, 'oauth.v2.InvalidAccessToken', 'Invalid access token'],
+  [{ fault: {} }, 'http-422', undefined],
+  [{ fault: { detail: 'x', faultstring: 5 } }, 'http-422', undefined],
+])(
+  'of the body of an error %j, the code is %s and the words %j; without them, the HTTP status says it',
+  (body, code, message) => {
     const said = message ?? 'The service answered HTTP 422';
     expect(readErrorBody(aResponse(body, 422))).toEqual({ code, message: said });
-  });
-});
+  },
+);
 
 test('a body that is not JSON is undefined, and never an error', () => {
   for (const text of ['', '{', '<html>', '\u0000', '{"a":1}{"b":2}'])

@@ -178,8 +178,7 @@ describe('a receipt', () => {
     receive(made, aReceiptLine(made, 2));
     await join(made);
     expect(settlesOf(made)).toEqual([]);
-    const { end } = await aRun({ made, epoch: 2 });
-    expect(end.reason).toBe('finished');
+    expect((await aRun({ made, epoch: 2 })).end.reason).toBe('finished');
     expect(await join(made)).toMatchObject({
       settled: { accepted: 1 },
       // The third request was in flight beside it.
@@ -245,15 +244,13 @@ describe('a runner', () => {
   });
 });
 
-describe('nothing is done', () => {
-  it('without receipts, and for a plan that was never applied', async () => {
-    const made = await aRunInDoubt();
-    const before = made.disk.snapshot('/out');
-    expect(await join(made)).toEqual({ kind: 'nothing' });
-    expect(made.disk.snapshot('/out')).toEqual(before);
-    const draft = await aPlan();
-    receive(draft, aReceiptLine(draft, 0));
-    expect(await join(draft)).toEqual({ kind: 'nothing' });
-    expect(draft.disk.has(`${draft.directory}/summary.json`)).toBe(false);
-  });
+it('nothing is done without receipts, and for a plan that was never applied', async () => {
+  const made = await aRunInDoubt();
+  const before = made.disk.snapshot('/out');
+  expect(await join(made)).toEqual({ kind: 'nothing' });
+  expect(made.disk.snapshot('/out')).toEqual(before);
+  const draft = await aPlan();
+  receive(draft, aReceiptLine(draft, 0));
+  expect(await join(draft)).toEqual({ kind: 'nothing' });
+  expect(draft.disk.has(`${draft.directory}/summary.json`)).toBe(false);
 });

@@ -2,10 +2,7 @@ import type { JournalLine } from '../../src/journal/entry-format.js';
 import { decodeLast, Violation } from '../world/violation.js';
 
 /** What a look at a journal found: the lines that count behind those of the look before, or all of them anew. */
-export interface Look {
-  readonly isAnew: boolean;
-  readonly lines: readonly JournalLine[];
-}
+export type Look = Readonly<{ isAnew: boolean; lines: readonly JournalLine[] }>;
 
 const NEWLINE = 10;
 

@@ -9,11 +9,7 @@ import type { Scenario } from './scenario.js';
 
 type Step = Summary['steps'][number];
 
-interface Known {
-  readonly disk: CrashDisk;
-  readonly scenario: Scenario;
-  readonly watch: RunWatch;
-}
+type Known = Readonly<{ disk: CrashDisk; scenario: Scenario; watch: RunWatch }>;
 
 /** What a process printed on stdout: the summaries of its runs, the last one first; none where nothing was to be done, or it failed. */
 export function readPrinted(text: string): Summary[] {
@@ -22,12 +18,7 @@ export function readPrinted(text: string): Summary[] {
   return [...last, ...(printed.earlier ?? [])];
 }
 
-interface Printed {
-  readonly state: string;
-  readonly exitCode: number;
-  readonly earlier?: readonly Summary[];
-  readonly openDoubt: OpenDoubt;
-}
+type Printed = Readonly<{ state: string; exitCode: number; earlier?: readonly Summary[]; openDoubt: OpenDoubt }>;
 
 export function parsePrinted(text: string): Printed {
   return JSON.parse(text) as Printed;

@@ -44,15 +44,7 @@ async function traceSeed(seed: number, isCluster: boolean): Promise<void> {
   process.exitCode = failure === undefined ? 0 : 1;
 }
 
-async function simulateAll({
-  from,
-  seeds,
-  isCluster,
-}: {
-  from: number;
-  seeds: number;
-  isCluster: boolean;
-}): Promise<void> {
+async function simulateAll({ from, seeds, isCluster }: { from: number; seeds: number; isCluster: boolean }) {
   const startMs = performance.now();
   const sum = { lives: 0, requests: 0, inDoubt: 0 };
   let failed = 0;

@@ -22,11 +22,7 @@ const SINGAPORE_MS = 8 * 3_600_000;
 /** Clocks differ. */
 const SPAN_ROOM_MS = 10 * 60_000;
 
-interface Had {
-  readonly job: Job;
-  readonly text: string;
-  readonly atMs: number;
-}
+type Had = Readonly<{ job: Job; text: string; atMs: number }>;
 
 /**
  * Judges what all jobs of a world together do to people: none gets anything at night or once they opted out, a text twice, or too

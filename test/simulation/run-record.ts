@@ -186,10 +186,7 @@ type Fail = (why: string) => Violation;
 
 type Preparing = Extract<JournalLine['entry'], { type: 'preparing' | 'prepared' | 'unprepared' }>;
 
-function prepare(
-  { ids, open }: Provisioning,
-  { entry, name, fail }: { entry: Preparing; name: string; fail: Fail },
-): Provisioning {
+function prepare({ ids, open }: Provisioning, { entry, name, fail }: { entry: Preparing; name: string; fail: Fail }) {
   if (entry.type === 'preparing') {
     if (open !== undefined) throw fail(`${open.what} is under way`);
     return { ids, open: { what: entry.what, entry: name, wasReported: false } };

@@ -52,11 +52,7 @@ export interface Leave {
   readonly entry: string | undefined;
 }
 
-interface SentRows {
-  readonly step: number;
-  readonly rows: readonly number[];
-  readonly process: SimProcess;
-}
+type SentRows = Readonly<{ step: number; rows: readonly number[]; process: SimProcess }>;
 
 /**
  * Watches a job at every step: what leaves, what the service does with it, and what becomes durable in the journal of its run.

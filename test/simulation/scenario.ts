@@ -38,10 +38,7 @@ export interface Scenario {
 }
 
 /** Jobs that write to the same people, in one world; the others at the same time as the first, and behind it. */
-export interface Campaign {
-  readonly first: Scenario;
-  readonly others: readonly Scenario[];
-}
+export type Campaign = Readonly<{ first: Scenario; others: readonly Scenario[] }>;
 
 export type Host = 'node-a' | 'node-b';
 

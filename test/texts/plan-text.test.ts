@@ -160,8 +160,7 @@ describe('a plan, as a person reads it', () => {
       files: { 'people.csv': `${aCsvOf(9)}nope,x\n${aNumber(0)},y\n` },
     });
     const text = formatPlan(plan, '/out', { screen: { ...PLAIN_SCREEN, columns } });
-    const wide = text.split('\n').filter((line) => line.length > columns && !line.includes('volley apply'));
-    expect(wide).toEqual([]);
+    expect(text.split('\n').filter((line) => line.length > columns && !line.includes('volley apply'))).toEqual([]);
   });
 
   it('shows each field of a contact with its value, and no whole number or address', async () => {
@@ -190,16 +189,14 @@ describe('a plan, as a person reads it', () => {
   });
 });
 
-describe('a plan, for a machine', () => {
-  it('has no texts, no columns’ content and no settings of the job', async () => {
-    const { plan, directory } = await aPlan({ job: { steps: [anSmsStep({ text: 'Hi {{ name }}' })] } });
-    const told = JSON.stringify(summarizePlan(plan, directory));
-    expect(JSON.parse(told)).toMatchObject({
-      plan: plan.id,
-      job: 'sale',
-      state: 'planned',
-      steps: [{ counts: { planned: 3 } }],
-    });
-    expect(told).not.toMatch(/Hi n0|\+6590|VOLLEY_API_KEY/);
+it('a plan, for a machine has no texts, no columns’ content and no settings of the job', async () => {
+  const { plan, directory } = await aPlan({ job: { steps: [anSmsStep({ text: 'Hi {{ name }}' })] } });
+  const told = JSON.stringify(summarizePlan(plan, directory));
+  expect(JSON.parse(told)).toMatchObject({
+    plan: plan.id,
+    job: 'sale',
+    state: 'planned',
+    steps: [{ counts: { planned: 3 } }],
   });
+  expect(told).not.toMatch(/Hi n0|\+6590|VOLLEY_API_KEY/);
 });

@@ -95,8 +95,7 @@ describe('the account of a run', () => {
       nowMs: 0,
       screen: { ...PLAIN_SCREEN, columns },
     });
-    const wide = text.split('\n').filter((line) => line.length > columns && !line.startsWith('  volley settle'));
-    expect(wide).toEqual([]);
+    expect(text.split('\n').filter((line) => line.length > columns && !line.startsWith('  volley settle'))).toEqual([]);
   });
 
   it('has colour where it means something, and none where none is wanted', () => {

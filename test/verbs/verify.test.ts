@@ -153,8 +153,7 @@ test('verify check is in doubt when the answer was lost and the session still wa
   const { sessionId, wrong } = await started();
   sandbox.setFaults([{ kind: 'reset-after', nth: 2 }]);
   await expect(check(sessionId, wrong)).rejects.toMatchObject({ code: 'in-doubt' });
-  const checks = (await sent(sandbox)).filter(({ event }) => event === 'code-checked');
-  expect(checks).toHaveLength(1);
+  expect((await sent(sandbox)).filter(({ event }) => event === 'code-checked')).toHaveLength(1);
 });
 
 test('verify check takes session and code as they are written, and shows a status that no one has heard of', async () => {

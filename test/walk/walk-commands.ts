@@ -37,11 +37,7 @@ const death: fc.Arbitrary<Mishap | undefined> = fc.option(
 );
 const seed = fc.integer({ min: 1, max: 1_000_000 });
 
-interface Chance {
-  readonly run: number;
-  readonly seed: number;
-  readonly death: Mishap | undefined;
-}
+type Chance = Readonly<{ run: number; seed: number; death: Mishap | undefined }>;
 
 /** Something done with a run: mostly with one for which there is something to do, else with any. */
 function onRun(name: string, trait: RunTrait, act: (walk: Walk, run: string, chance: Chance) => Promise<void>) {

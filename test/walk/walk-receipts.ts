@@ -10,11 +10,7 @@ export function aReceiptOf({ clientMessageId, destination, umid }: Taken, state:
 }
 
 /** As the listener does it: each line is durable before it counts. */
-export async function appendReceipts(
-  { runtime }: Terminal,
-  directory: string,
-  lines: readonly string[],
-): Promise<number> {
+export async function appendReceipts({ runtime }: Terminal, directory: string, lines: readonly string[]) {
   if (runtime === undefined) throw new Error('a walk has a world');
   const file = await runtime.files.openAppend(`${directory}/receipts.ndjson`);
   await file.append(Buffer.from(lines.join('')));

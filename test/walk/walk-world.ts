@@ -18,12 +18,7 @@ const FAULTS: FaultRates = {
 };
 
 /** A message that the service took: the judge of every walk. */
-export interface Taken {
-  readonly clientMessageId: string;
-  readonly destination: string;
-  readonly umid: string;
-  readonly createdMs: number;
-}
+export type Taken = Readonly<{ clientMessageId: string; destination: string; umid: string; createdMs: number }>;
 
 export interface Ended {
   /** Undefined: the process died. */

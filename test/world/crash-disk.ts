@@ -12,15 +12,9 @@ interface NameChange {
 type Names = Map<number, Map<string, number>>;
 
 /** What tells a file or directory from its copy. */
-interface SimIdentity {
-  readonly inode: number;
-  readonly bornMs: number;
-}
+type SimIdentity = Readonly<{ inode: number; bornMs: number }>;
 
-interface FileTimes {
-  readonly modifiedMs: number;
-  readonly changedMs: number;
-}
+type FileTimes = Readonly<{ modifiedMs: number; changedMs: number }>;
 
 /** Those of one directory, to be changed. */
 export function namesIn(names: Names, directory: number): Map<string, number> {

@@ -9,26 +9,16 @@ import { Violation } from './violation.js';
 export type Row = ReturnType<typeof rowOf> & { readonly fate: 'planned' | 'invalid' | 'duplicate' };
 
 /** A step of a job, and the rows of its input. */
-export interface StepWithRows {
-  readonly number: number;
-  readonly kind: RowKind;
-  readonly rows: readonly Row[];
-}
+export type StepWithRows = Readonly<{ number: number; kind: RowKind; rows: readonly Row[] }>;
 
 export const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
 export type Output = (typeof OUTPUTS)[number];
 
 /** Where a row stands, and what stands there. */
-export interface Outcome {
-  readonly output: Output;
-  readonly cells: Readonly<Record<string, string>>;
-}
+export type Outcome = Readonly<{ output: Output; cells: Readonly<Record<string, string>> }>;
 
 /** By the number of the row; throws where one stands in two outputs or in none. `read` gives the text of a file of the run. */
-export function readOutputs(
-  { number, kind, rows }: StepWithRows,
-  read: (file: string) => string,
-): Map<number, Outcome> {
+export function readOutputs({ number, kind, rows }: StepWithRows, read: (file: string) => string) {
   const found = new Map<number, Outcome>();
   for (const output of OUTPUTS) {
     for (const cells of readCells(read(`${number}-${kind}.${output}.csv`))) {

@@ -43,10 +43,7 @@ export interface Workload {
 }
 
 /** Names and specs of all manifests of a kind. */
-export function listSpecs<K extends keyof Specs>(
-  manifests: readonly Manifest[],
-  kind: K,
-): { name: string; spec: Specs[K] }[] {
+export function listSpecs<K extends keyof Specs>(manifests: readonly Manifest[], kind: K) {
   return manifests
     .filter((manifest) => manifest.kind === kind)
     .map(({ metadata, spec }) => ({ name: metadata.name, spec: spec as Specs[K] }));

@@ -41,7 +41,6 @@ describe('failed pods', () => {
       stopped: 'FailJob',
       again: 'Count',
     };
-
     expect(decideAll(nightly)).toEqual(expected);
     expect(decideAll(migration)).toEqual(expected);
   });
@@ -62,28 +61,22 @@ describe('failed pods', () => {
   });
 });
 
-describe('the nightly job', () => {
-  test('keeps all that it has when workers share it', () => {
-    const leader = listWorkloads(readOverlay('cluster/leader')).find(({ cron }) => cron?.suspend !== true);
-    const { env = [], volumeMounts: mounts = [], args = [], ...container } = nightly.container;
-
-    expect(leader?.container).toMatchObject(container);
-    expect(leader?.container.args).toEqual(args.map((arg) => arg.replace('nightly.yaml', 'nightly-shared.yaml')));
-    expect(leader?.container.env).toEqual(expect.arrayContaining(env));
-    expect(leader?.container.volumeMounts).toEqual(expect.arrayContaining(mounts));
-    expect({ ...leader?.pod, containers: [] }).toEqual({
-      ...nightly.pod,
-      containers: [],
-      volumes: expect.arrayContaining(nightly.pod.volumes ?? []),
-    });
+test('the nightly job keeps all that it has when workers share it', () => {
+  const leader = listWorkloads(readOverlay('cluster/leader')).find(({ cron }) => cron?.suspend !== true);
+  const { env = [], volumeMounts: mounts = [], args = [], ...container } = nightly.container;
+  expect(leader?.container).toMatchObject(container);
+  expect(leader?.container.args).toEqual(args.map((arg) => arg.replace('nightly.yaml', 'nightly-shared.yaml')));
+  expect(leader?.container.env).toEqual(expect.arrayContaining(env));
+  expect(leader?.container.volumeMounts).toEqual(expect.arrayContaining(mounts));
+  expect({ ...leader?.pod, containers: [] }).toEqual({
+    ...nightly.pod,
+    containers: [],
+    volumes: expect.arrayContaining(nightly.pod.volumes ?? []),
   });
 });
 
-describe('every pod', () => {
-  test('runs as the user of the image', () => {
-    const user = lastOf(readDockerfile().at(-1)!, 'USER');
-
-    for (const { pod } of everyJob)
-      expect(`${pod.securityContext?.runAsUser}:${pod.securityContext?.runAsGroup}`).toBe(user);
-  });
+test('every pod runs as the user of the image', () => {
+  const user = lastOf(readDockerfile().at(-1)!, 'USER');
+  for (const { pod } of everyJob)
+    expect(`${pod.securityContext?.runAsUser}:${pod.securityContext?.runAsGroup}`).toBe(user);
 });

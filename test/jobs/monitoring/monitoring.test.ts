@@ -12,10 +12,7 @@ const KIT = fileURLToPath(new URL('../../../jobs/kubernetes/', import.meta.url))
 const CASES = fileURLToPath(new URL('alert-cases.yaml', import.meta.url));
 const promtool = needPromtool();
 
-interface Alert {
-  readonly alert: string;
-  readonly expr: string;
-}
+type Alert = Readonly<{ alert: string; expr: string }>;
 
 const alerts: Alert[] = parse(readFileSync(`${KIT}alerts.yaml`, 'utf8')).groups.flatMap(
   ({ rules }: { rules: Alert[] }) => rules,
@@ -37,7 +34,6 @@ test('every alert and every panel asks for metrics that Volley has, and for no o
     const names = expr.match(/\b[a-z]+_[a-z_]+\b(?=[{[) ]|$)/g)?.filter((each) => !NO_METRIC.test(each)) ?? [];
     return names.length === 0 ? [`${name}: no metric`] : names.filter((each) => !SAMPLES.has(each));
   });
-
   expect(asked.length).toBeGreaterThan(25);
   expect(unknown).toEqual([]);
 });
@@ -75,9 +71,7 @@ test.skipIf(promtool.isMissing)(promtool.title('promtool can read every query of
   }));
   const file = join(aFolder(), 'queries.yaml');
   writeFileSync(file, stringify({ groups: [{ name: 'dashboard', rules }] }));
-  const said = runPromtool('check', 'rules', file);
-
-  expect(said).toContain(`${queries.length} rules found`);
+  expect(runPromtool('check', 'rules', file)).toContain(`${queries.length} rules found`);
 });
 
 function runPromtool(...args: string[]): string {

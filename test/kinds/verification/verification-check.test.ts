@@ -62,8 +62,7 @@ describe('row of a check', () => {
       ['s1', ''],
       ['s1', '1234'],
     ];
-    const plans = planRows(aCheck(), ['sessionId', 'code'], ...rows);
-    expect(plans.map(({ kind }) => kind)).toEqual(['rejected', 'planned']);
+    expect(planRows(aCheck(), ['sessionId', 'code'], ...rows).map(({ kind }) => kind)).toEqual(['rejected', 'planned']);
   });
 
   it('needs no code where the step only reads', () => {

@@ -58,42 +58,38 @@ describe('line of a request', () => {
 
 const REJECTED = ['too-short', 'bad-json'] as const;
 
-describe('line of a row', () => {
-  it('gives back what was planned for the row, and its cells: missing ones as missing, empty ones as empty', () => {
-    const place = { file: count, line: count, row: count, cells: fc.array(fc.option(text, { nil: undefined })) };
-    const stage = fc.constantFrom('read' as const, 'normalize' as const, 'render' as const, 'send' as const);
-    const rejection = { stage, field: text, code: fc.constantFrom(...REJECTED), reason: text };
-    const code = fc.constantFrom('duplicate' as const, 'suppressed' as const);
-    const plain = { noNullPrototype: true };
-    const row: fc.Arbitrary<RowLine> = fc.oneof(
-      fc.record({ ...place, state: fc.constant('planned' as const), request: count, facts: fc.array(text) }, plain),
-      fc.record({ ...place, state: fc.constant('rejected' as const), rejection: fc.record(rejection, plain) }, plain),
-      fc.record(
-        { ...place, state: fc.constant('skipped' as const), skip: fc.record({ code, reason: text }, plain) },
-        plain,
-      ),
-    );
-    const from = fc.option(text, { nil: undefined });
-    fc.assert(
-      fc.property(row, from, (own, id) => {
-        const written: RowLine = id === undefined ? own : { ...own, from: id };
-        const line = aRowLine(written);
-        expect(line.indexOf('\n')).toBe(line.length - 1);
-        expect(decodeRowLine(line.slice(0, -1), 'rows')).toStrictEqual(written);
-        expect(decodeRowLines(line + line, 'rows')).toStrictEqual([written, written]);
-      }),
-    );
-  });
+it('line of a row gives back what was planned for the row, and its cells: missing ones as missing, empty ones as empty', () => {
+  const place = { file: count, line: count, row: count, cells: fc.array(fc.option(text, { nil: undefined })) };
+  const stage = fc.constantFrom('read' as const, 'normalize' as const, 'render' as const, 'send' as const);
+  const rejection = { stage, field: text, code: fc.constantFrom(...REJECTED), reason: text };
+  const code = fc.constantFrom('duplicate' as const, 'suppressed' as const);
+  const plain = { noNullPrototype: true };
+  const row: fc.Arbitrary<RowLine> = fc.oneof(
+    fc.record({ ...place, state: fc.constant('planned' as const), request: count, facts: fc.array(text) }, plain),
+    fc.record({ ...place, state: fc.constant('rejected' as const), rejection: fc.record(rejection, plain) }, plain),
+    fc.record(
+      { ...place, state: fc.constant('skipped' as const), skip: fc.record({ code, reason: text }, plain) },
+      plain,
+    ),
+  );
+  const from = fc.option(text, { nil: undefined });
+  fc.assert(
+    fc.property(row, from, (own, id) => {
+      const written: RowLine = id === undefined ? own : { ...own, from: id };
+      const line = aRowLine(written);
+      expect(line.indexOf('\n')).toBe(line.length - 1);
+      expect(decodeRowLine(line.slice(0, -1), 'rows')).toStrictEqual(written);
+      expect(decodeRowLines(line + line, 'rows')).toStrictEqual([written, written]);
+    }),
+  );
 });
 
-describe('a row line', () => {
-  it('that is cut off is refused as damage, with the name of its file', () => {
-    const skip = { code: 'suppressed', reason: '' } as const;
-    const line = aRowLine({ state: 'skipped', file: 0, line: 2, row: 1, skip, cells: ['a'] });
-    expect(() => decodeRowLine(line.slice(0, 9), '1-sms.rows.ndjson')).toThrow('Cannot use 1-sms.rows.ndjson');
-    expect(() => decodeRowLine('', '1-sms.rows.ndjson')).toThrow('Cannot use 1-sms.rows.ndjson');
-    expect(() => decodeRowLines(`${line}\n${line}`, '1-sms.rows.ndjson')).toThrow('Cannot use 1-sms.rows.ndjson');
-  });
+it('a row line that is cut off is refused as damage, with the name of its file', () => {
+  const skip = { code: 'suppressed', reason: '' } as const;
+  const line = aRowLine({ state: 'skipped', file: 0, line: 2, row: 1, skip, cells: ['a'] });
+  expect(() => decodeRowLine(line.slice(0, 9), '1-sms.rows.ndjson')).toThrow('Cannot use 1-sms.rows.ndjson');
+  expect(() => decodeRowLine('', '1-sms.rows.ndjson')).toThrow('Cannot use 1-sms.rows.ndjson');
+  expect(() => decodeRowLines(`${line}\n${line}`, '1-sms.rows.ndjson')).toThrow('Cannot use 1-sms.rows.ndjson');
 });
 
 describe('plan.json', () => {

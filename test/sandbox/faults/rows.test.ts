@@ -2,10 +2,7 @@ import { expect, test } from 'vitest';
 import { changeCampaign, read, readCampaign } from '../campaign-and-chat.js';
 import { aBatch, aClient } from '../sandbox-client.js';
 
-interface Row {
-  clientMessageId: string;
-  status: { code: string; description: string };
-}
+type Row = { clientMessageId: string; status: { code: string; description: string } };
 const rejected = (rows: Row[]) => rows.filter(({ status }) => status.code === 'REJECTED');
 const idsOf = (rows: Row[]) => rows.map(({ clientMessageId }) => clientMessageId);
 

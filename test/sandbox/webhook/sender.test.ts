@@ -38,11 +38,7 @@ function send(sender: WebhookSender, url: string, delaysMs: readonly number[] = 
   sender.send(kind, url, name, lane);
 }
 
-interface Sent {
-  readonly name?: string;
-  readonly posts?: number;
-  readonly lane?: string;
-}
+type Sent = Readonly<{ name?: string; posts?: number; lane?: string }>;
 
 test('sender lets a POST leave when the one before it in its lane was answered, and not before', async () => {
   const { held, release } = anAnswerLater();

@@ -57,15 +57,13 @@ describe('a campaign', () => {
   });
 });
 
-describe('the answer to a change', () => {
-  test('is its message, and none without one or with HTTP 206, whatever it says', () => {
-    const body = { message: 'Campaign status changed.' };
-    expect(changeCampaign.read(aResponse(body), CHANGE)).toEqual(body);
-    expect(changeCampaign.read(aResponse(body, 206), CHANGE)).toBeUndefined();
-    for (const other of [...NO_OBJECTS, {}, { message: '' }, { message: 200 }]) {
-      expect(changeCampaign.read(aResponse(other), CHANGE)).toBeUndefined();
-    }
-  });
+test('the answer to a change is its message, and none without one or with HTTP 206, whatever it says', () => {
+  const body = { message: 'Campaign status changed.' };
+  expect(changeCampaign.read(aResponse(body), CHANGE)).toEqual(body);
+  expect(changeCampaign.read(aResponse(body, 206), CHANGE)).toBeUndefined();
+  for (const other of [...NO_OBJECTS, {}, { message: '' }, { message: 200 }]) {
+    expect(changeCampaign.read(aResponse(other), CHANGE)).toBeUndefined();
+  }
 });
 
 test.each([0, -1, 1.5, Number.NaN, 2 ** 53])('a call about a campaign with the id %d is refused', (campaignId) => {

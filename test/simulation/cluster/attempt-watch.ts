@@ -12,10 +12,7 @@ interface Begun {
   wasUsed: boolean;
 }
 
-export interface LostRows {
-  readonly step: number;
-  readonly rows: readonly [first: number, count: number];
-}
+export type LostRows = Readonly<{ step: number; rows: readonly [first: number, count: number] }>;
 
 /** A request that was begun leaves at most so much later. */
 const BEGUN_FOR_MS = 10_000;

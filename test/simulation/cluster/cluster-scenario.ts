@@ -20,11 +20,7 @@ export type DatabaseMishap =
 export type WorkerMishap = Mishap | { readonly kind: 'kill' | 'stop' | 'signal'; readonly afterMs: number };
 
 /** Shares of calls, from 0 to 1. */
-export interface CallFaults {
-  readonly lostBefore: number;
-  readonly lostAfter: number;
-  readonly slow: number;
-}
+export type CallFaults = Readonly<{ lostBefore: number; lostAfter: number; slow: number }>;
 
 export const NO_CALL_FAULTS: CallFaults = { lostBefore: 0, lostAfter: 0, slow: 0 };
 
