@@ -51,7 +51,8 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
     )
     .wrap(Math.min(120, columns))
     .fail((misuse, error) => {
-      throw misuse === null ? error : refuse(misuse.replace(/\s+/g, ' ').trim());
+      const said = misuse?.replace(/\s+/g, ' ').replace(/(\S+) -> (\S+)/g, '--$1 needs --$2');
+      throw said === undefined ? error : refuse(said.trim());
     })
     .parseAsync(args, {}, (_error, _flags, output) => {
       printed = output;
@@ -66,7 +67,7 @@ const WORDS = {
   'Not enough arguments following: %s': 'Cannot use --%s: no value follows it, expected one',
   'Invalid values:': ' ',
   'Argument: %s, Given: %s, Choices: %s': 'Cannot use --%s: it is %s, expected one of %s',
-  'Implications failed:': 'A flag needs another:',
+  'Implications failed:': 'A flag is missing:',
   'Missing required argument: %s': { one: 'A flag is missing: --%s', other: 'Flags are missing: %s' },
   'Not enough non-option arguments: got %s, need at least %s': {
     one: 'Something is missing behind the verb: there is %s word, expected %s',
