@@ -23,6 +23,7 @@ async function aWaitingWorker(other: object = {}) {
 test('a worker that waited while the key in its file was changed sends with the new one', async () => {
   const { workspace, tell, worker, run, key } = await aWaitingWorker();
   tell(key);
+
   expect([await run(), await worker.ended]).toEqual([0, 0]);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
 });
@@ -33,6 +34,7 @@ test('a worker whose file has no key as a run begins leaves the run to others, s
   const ended = run();
   await until(() => worker.said.stderr.includes('leaves run'));
   tell(key);
+
   expect([await ended, await worker.ended]).toEqual([0, 0]);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
   expect(worker.said.stderr.match(/leaves run \w+ to others: Cannot read the API key of sms/g)).toHaveLength(1);
@@ -45,6 +47,7 @@ test('a worker whose job file is broken as a run begins, or agrees no more, leav
   const ended = run();
   await until(() => worker.said.stderr.includes('leaves run'));
   write({});
+
   expect([await ended, await worker.ended]).toEqual([0, 0]);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
   expect(worker.said.stderr).toMatch(/leaves run \w+ to others: Cannot use the job \S+worker\.yaml/);

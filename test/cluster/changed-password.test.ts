@@ -67,7 +67,9 @@ async function aRunWhosePasswordChanges() {
 
 test('a password that is refused at the start, or changed while a run sends, is waited for: once the file of the job has it, the run continues', async () => {
   const { workspace, said, ended, tell } = await aRunWhosePasswordChanges();
+
   tell('pass-2');
+
   expect(await ended).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(ROWS));
   expect(said.stderr).toContain('the database answers again');

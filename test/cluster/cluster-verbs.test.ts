@@ -24,6 +24,7 @@ async function aJobDirectory(as = 'postgres@') {
 
 test('init makes the schema, and does so again without harm, for a role that is there; status shows that it is empty', async () => {
   const { volley } = await aJobDirectory();
+
   const { code, stderr } = await volley('cluster', 'init', '--role', 'nosuch');
   expect([code, stderr]).toEqual([2, expect.stringContaining('Create it first: create role \\"nosuch\\"')]);
   expect(await volley('cluster', 'status')).toMatchObject({
@@ -45,7 +46,9 @@ test('init makes the schema, and does so again without harm, for a role that is 
 test('a role that may not create the schema is named, with its database and who gives it what it needs', async () => {
   const { volley, owner } = await aJobDirectory('weak_one@');
   await owner.query('create role weak_one login');
+
   const { code, stderr } = await volley('cluster', 'init');
+
   expect([code, stderr]).toEqual([2, expect.stringMatching(/database test_\w+ at \S+ as weak_one: the role may not/)]);
   expect(stderr).toContain(
     'As the owner of the database, and of its schema `volley` if there is one, run `volley cluster init --role weak_one`.',
@@ -54,8 +57,10 @@ test('a role that may not create the schema is named, with its database and who 
 
 test('an address that is not set, and one of a server that is not there, are named', async () => {
   const { volley } = await aJobDirectory();
+
   const unset = await volley('cluster', 'status', '--database-env', 'VOLLEY_NONE');
   const away = await volley('cluster', 'status', '--database-file', 'address');
+
   expect([unset.code, unset.stderr]).toEqual([
     2,
     expect.stringContaining('VOLLEY_NONE is not set, expected it to contain the address of the database'),
@@ -73,6 +78,7 @@ test('check asks the database of a job: it must answer and have the schema', asy
     const { code, stderr } = await volley('check', job);
     return [code, stderr];
   };
+
   expect(await check('job.yaml')).toEqual([2, expect.stringContaining('it has no schema')]);
   await volley('cluster', 'init');
   expect(await check('job.yaml')).toEqual([0, '']);
@@ -128,8 +134,10 @@ test('status says since when a run has no leader, what to do, and who takes over
   const part = { step: 1, request: 1, part: '', rows: [0, 1] as const, isInFlight: false, head: {}, body: '{}' };
   await store.handOver(key, [part as never]);
   await store.renewLead(key, { leaseMs: 1, seenAtMs: 0 });
+
   const volley = (...args: string[]) =>
     runCommandInProcess([...args, '--no-json'], { cwd: workspace.directory, env: { VOLLEY_DATABASE_URL: url } });
+
   const shown = (await volley('cluster', 'status')).stdout;
   expect(shown).toMatch(/^The database answers in [\d.]+ ms\.\n/);
   expect(shown).toMatch(

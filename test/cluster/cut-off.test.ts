@@ -31,6 +31,7 @@ async function listRecoveries(isAway: (atMs: number) => boolean): Promise<readon
 
 test('a process that was cut off from the database takes back nothing for 15 s: others come back with it, and say what became of theirs', async () => {
   const recovered = await listRecoveries((atMs) => atMs > 9_500 && atMs < 18_000);
+
   expect(recovered).toContain(8);
   expect(recovered.find((second) => second >= 10)).toBeGreaterThanOrEqual(30);
 });

@@ -88,6 +88,7 @@ test('a worker that lacks a secret of its job ends with 2 before there is a run'
   const workspace = await aWorkspace();
   const service = { credentials: { apiKey: { env: 'VOLLEY_LEADER_KEY' } } };
   workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS, service }));
+
   await expect(aClusterInMemory(workspace).work().ended).rejects.toMatchObject({ code: 'bad-credentials' });
 });
 
@@ -106,6 +107,7 @@ test('a worker whose job file has other limits leaves the run to others, until i
   await until(() => worker.said.stderr.includes('its leader has another job file'));
   expect(await workspace.destinations()).toEqual([]);
   workspace.writeJob(jobOf(1000), 'own.yaml');
+
   expect([await leader.ended, await worker.ended]).toEqual([0, 0]);
   expect(await workspace.destinations()).toEqual(numbersOf(200));
 });
@@ -123,6 +125,7 @@ test('a worker that wants the run to stop is heard, also while the leader looks 
   ask = () => store.askToStop(hand.run, { reason: 'guard', detail: 'too many rows were rejected' });
   cluster.restart();
   await hand.die();
+
   expect(await leading.ended).toBe(4);
 });
 
@@ -134,6 +137,7 @@ test('a worker is for the runs of its job alone', async () => {
   workspace.writeJob({ ...written, name: 'another' }, 'own.yaml');
   const { lead, work } = aClusterInMemory(workspace);
   const leader = lead();
+
   expect(await work(undefined, { untilIdle: 1000 }, 'own.yaml').ended).toBe(0);
   expect(await workspace.destinations()).toEqual([]);
   expect([await work().ended, await leader.ended]).toEqual([0, 0]);
@@ -150,6 +154,7 @@ test('a run continues where a standby takes over that had every commit, also if 
     return undefined;
   };
   const worker = work(atTenthClaim);
+
   expect(await run(atTenthClaim)).toBe(0);
   expect(await worker.ended).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(300));
@@ -185,7 +190,9 @@ test('of two processes that begin the same plan in two directories at once, the 
   const { cluster, run } = aClusterInMemory(workspace);
   const other = aCluster(workspace, undefined, 'other.yaml');
   const connect = { loadStore: async () => cluster.connect() };
+
   const ends = await Promise.allSettled([run(), other.run(connect)]);
+
   expect(ends).toContainEqual({ status: 'fulfilled', value: 0 });
   expect(ends).toContainEqual({
     status: 'rejected',

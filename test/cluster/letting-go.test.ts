@@ -22,12 +22,15 @@ test('a run that its leader left is abandoned when no worker can begin any more 
   const { directory, clock, slept, store, hand } = await aLeftRun();
   expect(await (await hand()).begin()).toMatchObject({ refused: [] });
   const late = await hand();
+
   const { stderr } = await abandonRun(directory(), { clock });
+
   expect(slept).toEqual([LEASE_MS + AFTER_LEASE_MS]);
   expect(stderr).toMatch(/waits until 20\d\d-\S+Z: until then workers of the database may still send/);
   expect(stderr).toMatch(/`volley cluster drop [0-9a-z]{12}` deletes them/);
   expect(await late.begin()).toMatchObject({ refused: [0] });
   expect(await store.findRun({})).toMatchObject({ isOpen: false });
+
   // Now no one is at work, and nothing is under way: it is said at once.
   await abandonRun(directory(), { clock });
   expect(slept).toHaveLength(1);
@@ -71,7 +74,9 @@ test.each([
   const { workspace, run, slept, clock, hand } = await aLeftRun();
   const late = await hand();
   workspace.writeJob(aJob(workspace, { ...written, steps: STEPS }));
+
   expect(await run(new MemoryCluster(clock).connect())).toBe(3);
+
   expect(slept).toEqual([LEASE_MS + AFTER_LEASE_MS]);
   expect(await late.begin()).toMatchObject({ refused: [0] });
   expect(await workspace.destinations()).toEqual([]);
@@ -84,6 +89,7 @@ test('a directory whose run was led from a copy since then is refused at first, 
   await store.lead(key, { job: 'sale', digest: '', leader: 'of the copy' });
   await store.renewLead(key, { leaseMs: 0, seenAtMs: Number.MAX_SAFE_INTEGER });
   workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: true }, steps: STEPS }));
+
   await expect(run()).rejects.toMatchObject({ hint: expect.stringContaining('give the same command once more') });
   expect(await run()).toBe(0);
   expect(await workspace.destinations()).toHaveLength(10);

@@ -61,6 +61,7 @@ test('functions of another build are replaced by init; until then a worker says 
 test('who owns an empty schema fills it, without the right to create one', async () => {
   await database.query(`create role "${name} owner" login`);
   await database.query(`create schema volley authorization "${name} owner"`);
+
   await initSchema(openTestDatabase(url.replace('postgres@', `${encodeURIComponent(`${name} owner`)}@`)));
   expect(await connect()).toBeDefined();
 });
@@ -69,6 +70,7 @@ test('a role that may only read is refused before anything is sent', async () =>
   await initSchema(database);
   await database.query(`create role "${name} reader" login; grant usage on schema volley to "${name} reader"`);
   await database.query(`grant select on all tables in schema volley to "${name} reader"`);
+
   await expect(connectTo(url.replace('postgres@', `${encodeURIComponent(`${name} reader`)}@`))).rejects.toMatchObject({
     code: 'bad-credentials',
     hint: expect.stringContaining(`cluster init --role ${name} reader`),

@@ -18,6 +18,7 @@ test('what a process without the database had under way when it died is not sent
   await dieSending();
   const sent = [...numbersOf(1), ...ONCE];
   expect(await workspace.destinations()).toEqual(sent);
+
   workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
   for (let repeat = 0; repeat < 2; repeat += 1)
     await expect(run(memory)).rejects.toThrow(/the database lacks 1 request that may have been sent(?!, and has)/);

@@ -50,6 +50,7 @@ test('a run of which nothing is sent, for whatever cause, ends after the same ti
   const workspace = await aJobOf(2, { cluster, service: { giveUpAfterSeconds: 5 } });
   const memory = new MemoryCluster(systemClock);
   const { ended } = aCluster(workspace).lead({ clock: aQuickClock(20), loadStore: async () => memory.connect() });
+
   expect(await ended).toBe(75);
   const journal = workspace.read(`out/sale/${workspace.runs()[0]}/journal.ndjson`);
   expect(journal).toMatch(
@@ -101,6 +102,7 @@ test('a pause that the service asks for is for all', async () => {
     const send: Transport['send'] = async (...call) => (++asked > 5 ? real.send(...call) : pause);
     return { ...real, send };
   };
+
   expect(await aCluster(workspace).run({ clock, loadStore: noting(memory, pauses), loadTransport })).toBe(0);
   expect(Math.max(...pauses)).toBeGreaterThan(900);
 });

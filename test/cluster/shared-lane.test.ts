@@ -9,6 +9,7 @@ import { MemoryCluster } from './memory-store.js';
 test('what cannot be reached is said within 30 seconds, with the reason, and once', async () => {
   const far = await runLanes(2, { perSecond: 25, callMs: 150, seconds: 60 });
   const near = await runLanes(2, { perSecond: 25, callMs: 5, seconds: 30 });
+
   // Each of the two.
   expect(far.said.map(({ text }) => text)).toEqual(
     Array(2).fill(expect.stringMatching(/^the database answers in 1[45]\d ms: 0\.8\d of the limit can be used$/u)),
@@ -63,6 +64,7 @@ test.each([
   else lane.pauseFor(said.pauseMs);
   await timeline.runUntil(() => asked.length === 3);
   stop();
+
   expect(asked[2]).toEqual({ atMs: expect.any(Number), ...said });
   expect(asked[2]!.atMs - asked[1]!.atMs).toBeLessThan(150);
 });

@@ -20,6 +20,7 @@ const CASES: readonly [how: string, play: () => Promise<void>][] = [
       await leader.ended;
       workspace.setFaults();
       const { code, summary } = await takeOver();
+
       expect([code, summary.balance]).toEqual([3, expect.objectContaining({ accepted: 20, inDoubt: 10 })]);
       await expectEachOnce(workspace, 30);
     },
@@ -33,6 +34,7 @@ const CASES: readonly [how: string, play: () => Promise<void>][] = [
       const requests = workspace.requests().length;
       leader.signal('SIGCONT');
       const woken = await leader.ended;
+
       expect([code, readFailure(woken).error.code]).toEqual([3, 'lock-held']);
       expect([workspace.requests().length, summary.balance.inDoubt]).toEqual([requests, 10]);
       await expectEachOnce(workspace, 30);
@@ -47,6 +49,7 @@ const CASES: readonly [how: string, play: () => Promise<void>][] = [
       leader.signal('SIGKILL');
       await leader.ended;
       const { code, summary } = await takeOver();
+
       expect([code, summary.balance]).toEqual([0, expect.objectContaining({ accepted: 30, inDoubt: 0 })]);
       expect((await worker?.ended)?.code).toBe(0);
       await expectEachOnce(workspace, 30);

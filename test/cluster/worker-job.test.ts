@@ -22,6 +22,7 @@ test.each([
 test('the job of a plan is the same as that of its file', () => {
   const job = parseJob(JSON.stringify({ name: 'sale', service: SERVICE, steps: [SMS] }), '/jobs/sale.json');
   const { steps, service, ...planned } = JSON.parse(JSON.stringify(job));
+
   expect(digestJob({ service: Object.fromEntries(Object.entries(service).reverse()), steps, ...planned })).toBe(
     digestJob(job),
   );

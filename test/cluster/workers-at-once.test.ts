@@ -18,6 +18,7 @@ test('workers that claim at once get different parts, and all of them', async ()
       }
     }),
   );
+
   const requests = claimed.flat().map(({ request }) => request);
   expect(requests.toSorted((one, other) => one - other)).toEqual(all);
 });
@@ -27,7 +28,9 @@ test('two begins of one attempt at once: one is refused', async () => {
   await aRun(cluster);
   const worker = await aWorker(cluster, 'w');
   await worker.claim(1);
+
   const refused = await Promise.all(['one', 'other'].map((nonce) => worker.begin({}, nonce)));
+
   expect(refused.map((one) => one.refused.length).toSorted()).toEqual([0, 1]);
 });
 
@@ -50,6 +53,7 @@ test('a run is dropped when nothing of it is sent any more, and nothing more beg
     expect([isDropped, await store.findRun({})]).toMatchObject([false, {}]);
   await worker.end(SETTLED, { request: 1 });
   await dropping;
+
   expect(await store.findRun({})).toBeUndefined();
 });
 

@@ -47,9 +47,11 @@ describe('a link', () => {
     expect(writeCookie(ORIGIN, value)).toMatch(
       /^volley-4020=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=43200$/,
     );
+
     expect((await access.find(`other=1; ${NAME}=${value}`, NAME))?.formToken).toMatch(/^[0-9a-f]{64}$/);
     for (const foreign of [undefined, '', `${NAME}=`, `${NAME}=${link}`, `volley-4021=${value}`, `${NAME}=../links`])
       expect(await access.find(foreign, NAME), String(foreign)).toBeUndefined();
+
     clock.wallMs += 12 * 3_600_000 + 60_000;
     expect(await access.find(`${NAME}=${value}`, NAME)).toBeUndefined();
   });

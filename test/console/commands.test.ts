@@ -67,6 +67,7 @@ test('as the first process of a container the console asks each command once to 
   commands.stop(pid, 'lock');
   commands.stop(pid, 'lock');
   await commands.stopAll();
+
   expect(names.map(read)).toEqual(['begin stop end', 'begin stop end']);
   expect(readdirSync(join(directory, 'one')).sort()).toEqual(['apply.json', 'apply.log', 'apply.out']);
 });

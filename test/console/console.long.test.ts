@@ -26,6 +26,7 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     const again = await console.ask(console.link.slice(console.origin.length));
     const command = `node ${quoteWord(COMMAND)} console --link --directory ${console.directory}`;
     expect([again.status, textOf(again)]).toEqual([403, expect.stringContaining(`\`${command}\` prints another`)]);
+
     const { stdout } = await console.run('--link', '--json').ended;
     const { link } = JSON.parse(stdout);
     expect(await console.ask(link.slice(console.origin.length))).toMatchObject({ status: 303 });

@@ -114,6 +114,7 @@ describe('a console that several people share', { timeout: TIMEOUT_MS }, () => {
   test('refuses an approver what they checked themselves, and what was changed since they looked', async () => {
     await be('Bob');
     expect(textOf(await aWaitingCampaign('own'))).toContain('another person approves it');
+
     await be('Cy');
     const plan = fieldOf(await console.ask('/c/own/check'), 'plan');
     expect(plan).toHaveLength(64);

@@ -33,6 +33,7 @@ describe('abandon', () => {
   test('what is advised where a run was planned for the wrong account, followed to the letter, sends every row for the right one', async () => {
     const workspace = await aJobFor(people(30), { service: { subAccountId: 'mistyped_hq' } });
     expect((await workspace.run()).code).toBe(4);
+
     workspace.change({});
     const { error } = await workspace.refused('run', 'job.yaml');
     expect(error.code).toBe('plan-mismatch');
@@ -99,7 +100,9 @@ describe('abandon', () => {
     const { workspace, run } = await aRunThatEndedEarly();
     await abandon(workspace, run);
     const { plan: first } = await workspace.retry(`out/sale/${run}`, 'unprocessed');
+
     await abandon(workspace, first);
+
     expect((await workspace.retry(`out/sale/${run}`, 'unprocessed')).state).toBe('nothing-to-retry');
     const sent = await workspace.resend(`out/sale/${first}`, 'unprocessed');
     expect(sent.summary.balance).toMatchObject({ read: 10, accepted: 10 });
@@ -115,6 +118,7 @@ describe('abandon', () => {
   test('a plan that was abandoned before it was sent had taken nothing: its files are planned anew, and sent once', async () => {
     const workspace = await aJobFor(people(3));
     const { plan } = await workspace.told('plan', 'job.yaml');
+
     const abandoned = { state: 'abandoned', filesAreFree: true, balance: { unprocessed: 3 } };
     expect(await abandon(workspace, plan)).toMatchObject(abandoned);
     const retry = await workspace.refused('retry', `out/sale/${plan}`, '--only', 'unprocessed');
@@ -136,7 +140,9 @@ describe('what a run leaves behind', () => {
     await killAfter(2, workspace, 'run', 'job.yaml');
     workspace.setFaults();
     workspace.write('people-2.csv', people(5, 101));
+
     const { balance, earlier, exitCode } = await workspace.told('run', 'job.yaml');
+
     expect([exitCode, balance]).toMatchObject([3, { read: 5, accepted: 5 }]);
     const first = { exitCode: 3, balance: { accepted: 20, inDoubt: 10 } };
     expect(earlier).toMatchObject([first]);
@@ -153,7 +159,9 @@ describe('what a run leaves behind', () => {
     expect((await workspace.run()).code).toBe(4);
     workspace.setFaults();
     workspace.write('people-2.csv', 'name,mobile\n"P1,1\n');
+
     const { code, summary, stderr } = await workspace.run();
+
     const earlier = [{ state: 'finished', balance: { accepted: 30 } }];
     expect([code, summary]).toMatchObject([2, { state: 'refused', earlier }]);
     // By what it finished something was.
@@ -192,7 +200,9 @@ test.each([
     const steps = [set('PAUSED'), anSmsStep(), { ...set('RUNNING'), ...always }];
     const workspace = await aJobOfSteps(people(3), steps, { kind: 'status-401', area: 'sms' });
     expect((await workspace.run()).code).toBe(4);
+
     const { stderr } = await workspace.volley('abandon', workspace.firstRun());
+
     expect(stderr.match(/campaign 101 may [^`]* did not run/g) ?? []).toEqual(said);
     const [, verb = ''] = /`volley (campaign set [^`]*)`, with --job/.exec(stderr) ?? [];
     if (said.length > 0) await workspace.told(...verb.split(' '), '--job', 'job.yaml');
@@ -210,7 +220,9 @@ test('a run that died as it began, and whose files another plan sent since, is n
   const [run = ''] = workspace.plans();
   workspace.change({ steps: [anSmsStep({ template: { source: 'ACME', text: 'Hello {{ name }}' } })] });
   expect((await workspace.volley('apply', await workspace.plan())).code).toBe(0);
+
   const { stdout, stderr } = await workspace.run();
+
   expect(JSON.parse(stdout).state).toBe('nothing-new');
   expect(stderr).toContain(`run ${run} is not resumed: it had sent nothing, and another run took its files since`);
   for (let round = 0; round < 2; round++) {

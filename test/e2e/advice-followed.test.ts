@@ -14,9 +14,11 @@ test.each([
     const workspace = await aJobFor(people(20), { steps: [aStepForTomorrow()] });
     await workspace.run();
     workspace.change(changes);
+
     const advised = nextIn(await read(workspace, 'cancel', 'job.yaml'));
     expect(nextIn(await read(workspace, 'status', 'job.yaml'))).toBe(advised);
     const retried = await workspace.volley(...(readCommands(advised)[0]?.slice(2) ?? []));
+
     expect([retried.code, JSON.parse(retried.stdout).state], advised).toEqual([0, 'planned']);
   },
 );
@@ -24,6 +26,7 @@ test.each([
 test('what plan advises while a sample waits for a person leads to the rest', async () => {
   const workspace = await aJobFor(people(20));
   await workspace.run('--first', '3');
+
   let account = await read(workspace, 'plan', 'job.yaml');
   const given: string[] = [];
   for (let round = 0; round < 2; round++) {
@@ -31,6 +34,7 @@ test('what plan advises while a sample waits for a person leads to the rest', as
     given.push(command[0] ?? '');
     account = await read(workspace, ...command);
   }
+
   expect(given).toEqual(['status', 'apply']);
   expect(await workspace.destinations()).toEqual(numbersOf(20));
 });
@@ -38,6 +42,7 @@ test('what plan advises while a sample waits for a person leads to the rest', as
 test('a plan that a guard refuses is not advised to be sent', async () => {
   const workspace = await aJobFor(people(2), { guards: { maxMessages: 1 } });
   await workspace.volley('plan', 'job.yaml');
+
   const next = nextIn(await read(workspace, 'status', 'job.yaml'));
   expect(next).toMatch(/fix the input, or change the job if this is right, and plan it again: 2\smessages/);
   const { error } = await workspace.refused('run', 'job.yaml');
@@ -51,6 +56,7 @@ test('a plan of rows that are all held again says what makes it again, and calls
   await workspace.run();
   workspace.change({ frequency, steps: [anSmsStep({ template: { source: 'ACME', text: 'Dear {{ name }}' } })] });
   const run = (await workspace.run('--again')).summary.directory;
+
   for (let round = 0; round < 2; round++) {
     const account = await read(workspace, 'retry', run, '--only', 'too-often');
     expect(account).toContain('There is nothing in it to send. Once some of its rows may be sent, the same command');
@@ -63,6 +69,7 @@ test('a job whose rows are all pruned is not told to run it first, and a preview
   expect(await read(workspace, 'preview', 'job.yaml', '--ucs2')).toBe('There is no such message to send.\n');
   await workspace.run();
   await workspace.volley('prune', 'job.yaml', '--older-than', '0m');
+
   for (const verb of ['status', 'report', 'proof']) {
     const { error } = await workspace.refused(verb, 'job.yaml');
     expect([error.message, error.hint]).toEqual([
@@ -78,6 +85,7 @@ test.each([['apply'], ['abandon']])('a test of a plan does not say to send it af
   const { directory } = await workspace.told('test', plan, '--to', '+6591234567');
   expect(nextIn(await read(workspace, 'report', directory))).toContain('send the plan');
   await workspace.volley(verb, plan);
+
   for (const again of [
     ['report', directory],
     ['test', plan, '--to', '+6591234567'],
@@ -102,6 +110,7 @@ test('rows that are held are said before rows that are rejected, which stay in t
     expect(command[0]).toBe(verb);
     account = await read(workspace, ...command);
   }
+
   expect(await workspace.destinations()).toEqual([...numbersOf(2), ...numbersOf(2)].sort());
   expect(nextIn(await read(workspace, 'report', workspace.firstRun()))).not.toContain('held');
 });
@@ -110,7 +119,9 @@ test('rows that are held are no advice where failOn does not count them: each ni
   const workspace = await aJobFor(people(2), { failOn: 'in-doubt' });
   await workspace.run();
   workspace.write('people.csv', `${people(2)}Bob,x1\n`);
+
   const account = await read(workspace, 'run', 'job.yaml');
+
   expect(account).toContain('2 had exactly this text');
   expect(nextIn(account)).toContain('correct the rows in');
 });

@@ -63,6 +63,7 @@ async function aPlan({ isSigned = false, ...changes }: Record<string, unknown> =
 
 test('a plan that asks for approval is sent once another person approved it, and says what to do until then', async () => {
   const { workspace, directory, planSha256, approve, apply, refused } = await aPlan();
+
   const { code, message, hint } = await refused();
   expect(code).toBe('guard');
   expect(message).toMatch(/^Cannot send plan \w+: it has no approval, expected 1 \(guards\.requireApproval\)$/);
@@ -110,7 +111,9 @@ test('an approval is of the requests too: with another text in one, and a checks
 test('`run` sends the plan that was approved: made again by another user, it is the same to the byte; the approval stays known once its rows are pruned', async () => {
   const { workspace, directory, planSha256, approve } = await aPlan();
   await approve('bob');
+
   expect((await as(workspace, 'cron').give('run', 'job.yaml')).code).toBe(0);
+
   expect(sha256Of(directory)).toBe(planSha256);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
   await workspace.volley('prune', 'job.yaml', '--older-than', '0h');
@@ -143,10 +146,12 @@ test('an approval is of one plan.json: under other limits, or with one byte chan
 test('a job that asks for less later takes nothing away: only letting the plan go does, with a name', async () => {
   const { workspace, directory, refused } = await aPlan();
   workspace.change();
+
   const { exitCode, error } = await as(workspace, 'ann').refused('run', 'job.yaml');
   expect([exitCode, error.code]).toEqual([4, 'guard']);
   expect(error.message).toContain('it waits for approval (guards.requireApproval 1), and the job asks for less');
   await refused();
+
   await workspace.volley('abandon', directory);
   expect((await as(workspace, 'ann').give('run', 'job.yaml')).code).toBe(0);
 });
@@ -172,6 +177,7 @@ test('two approvals are of two people, and a plan of a retry needs its own', asy
 test('where the job names approvers, an approval is signed with the key of one of them', async () => {
   const { workspace, planSha256, approve, apply, refused } = await aPlan({ isSigned: true });
   aKey(workspace, 'eve');
+
   // The command that is advised names a key: its own is all that who approves has to put there.
   const flags = `--confirm ${planSha256} --key-file KEY.pem`;
   const again = await as(workspace, 'ann').give('plan', 'job.yaml', '--no-json');
@@ -187,6 +193,7 @@ test('where the job names approvers, an approval is signed with the key of one o
     expect((await approve(person, ...keyFile)).error.code).toBe(code);
   }
   expect((await approve('whoever', '--key-file', 'cid.pem')).exitCode).toBe(0);
+
   expect(readFileSync(memoryIn(workspace.path('out/sale')), 'utf8')).toContain('"name": "Cid"');
   expect(await apply()).toBe(0);
 });
@@ -211,10 +218,12 @@ test.each(oneIn(4, FORGERIES))(
   async (_, isSigned, forge, why) => {
     const { workspace, approve, refused } = await aPlan({ isSigned });
     await approve('bob', ...(isSigned ? ['--key-file', 'bob.pem'] : []));
+
     forgeMemory(workspace.path('out/sale'), ({ runs, ...document }) => {
       const forged = (approval: object) => ({ ...approval, ...forge(approval as Approval) });
       return { ...document, runs: runs.map((run) => ({ ...run, approved: run.approved?.map(forged) })) };
     });
+
     expect((await refused('--adopt')).message).toMatch(why);
   },
 );
@@ -224,6 +233,7 @@ test('a plan that asks for no approval, a test, and what is finished have nothin
   const { directory, planSha256 } = await as(workspace, 'ann').told('plan', 'job.yaml');
   const refused = await as(workspace, 'bob').refused('approve', directory, '--confirm', planSha256);
   expect(refused).toMatchObject({ exitCode: 2, error: { code: 'bad-plan' } });
+
   const { workspace: other, directory: sent, approve, apply } = await aPlan();
   await approve('bob');
   await apply();

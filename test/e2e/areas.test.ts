@@ -32,7 +32,9 @@ test.concurrent('a job of every area: the dialer pauses meanwhile, each number g
   workspace.append('people.csv', `Again,${numberOf(2)}\n`);
   const plan = await workspace.volley('plan', 'job.yaml', '--no-json');
   expect(plan.stdout).toMatch(/^ {2}1 campaign +campaign 101: set PAUSED$/m);
+
   const { summary } = await workspace.run();
+
   expect(summary.exitCode).toBe(3);
   expectEveryRowOnce(summary);
   // Besides, its own address gets the events of the conversations.
@@ -71,6 +73,7 @@ test.concurrent('a job of every area: the dialer pauses meanwhile, each number g
   const figures = [read, accepted, rejected, skipped, inDoubt, unprocessed].join(' ');
   const said = `sale ${summary.plan} finished none ${figures} ${summary.directory}`;
   expect(await textsOf(workspace)).toEqual([`failure ${said}`, `always ${said}`]);
+
   expect((await workspace.run()).code).toBe(3);
   expect(await handedOver(workspace)).toHaveLength(3);
 });
@@ -82,7 +85,9 @@ test.concurrent('killed while it sends, the next run finds the campaign paused, 
   await killAfter(4, workspace, 'run', 'job.yaml');
   expect(await changesOf(workspace)).toEqual(['PAUSED']);
   workspace.setFaults();
+
   const { code, summary } = await workspace.run();
+
   expect([code, summary.balance]).toMatchObject([3, { accepted: 20, inDoubt: 10 }]);
   expect(await changesOf(workspace)).toEqual(['PAUSED', 'RUNNING']);
 });

@@ -101,6 +101,7 @@ test('a row that was rejected again as it came back counts there once its own ru
   workspace.setFaults();
   await workspace.resend(second.directory, 'rejected');
   const count = async () => (await workspace.told('report', second.directory, '--campaign')).balance;
+
   expect(await count()).toMatchObject({ read: 3, accepted: 2, rejected: 1 });
   rmSync(directory, { recursive: true });
   expect(await count()).toMatchObject({ read: 2, accepted: 1, rejected: 1 });
@@ -113,6 +114,7 @@ test('who opted out since stands in the summary and on the page: once it was sen
   expect(summary).toMatchObject({ balance: { accepted: 9 }, optedOutSince: 0 });
   const later = (person: number, what: string) => `${numberOf(person)},${what},2099-01-01T00:00:00.000Z,ann,\n`;
   workspace.append('opt-outs.csv', [later(1, 'out'), later(2, 'out'), later(2, 'in'), later(77, 'out')].join(''));
+
   const report = await workspace.told('report', 'job.yaml');
   expect(report.optedOutSince).toBe(1);
   expect(cellsOf(readFileSync(`${summary.directory}/report.html`, 'utf8'))).toContain('opted out since 1');

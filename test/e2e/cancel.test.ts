@@ -25,11 +25,14 @@ const numbers = async (workspace: Workspace, isTakenBack: boolean) =>
 
 test('a scheduled run is taken back: its rows are cancelled, and a retry under a corrected job sends each once', async () => {
   const { workspace, summary, cancel } = await aScheduledRun();
+
   const all = { state: 'cancelled', exitCode: 0, batches: 3, cancelled: 30, kept: 0, inDoubt: 0 };
   expect(await workspace.told('cancel', 'job.yaml')).toMatchObject(all);
+
   expect(await numbers(workspace, true)).toEqual(numbersOf(30));
   expect(readOutput(summary, 1, 'unprocessed').map(({ _code }) => _code)).toEqual(Array(30).fill('cancelled'));
   expect((await workspace.volley('status', 'job.yaml')).code).toBe(0);
+
   workspace.change({}, 'corrected.yaml');
   const applied = await workspace.resend(summary.directory, 'not-sent', '--job', 'corrected.yaml');
   expect([applied.code, applied.summary.balance.accepted]).toEqual([0, 30]);
@@ -89,6 +92,7 @@ test('a plan for people to whom the service holds another message of the job war
   const plan = async () => (await workspace.volley('plan', 'job.yaml', '--log-format', 'pretty')).stderr;
   workspace.write('people.csv', people(1, 301));
   expect(await plan()).not.toMatch(warning);
+
   workspace.write('people.csv', people(31).replace('P1,', 'Paula,'));
   expect(warning.exec(await plan())?.[1]).toBe(summary.plan);
   await workspace.told('cancel', summary.directory);
@@ -115,6 +119,7 @@ test('of a job the newest run is taken back: where the service holds messages of
   await workspace.run();
   const refused = await workspace.refused('cancel', 'job.yaml');
   expect([refused.exitCode, refused.error.hint]).toEqual([2, expect.stringMatching(others)]);
+
   expect(await workspace.told('cancel', run)).toMatchObject({ cancelled: 30, others: [] });
 });
 
@@ -144,6 +149,7 @@ test('of a run that is not at its end cancel says how many rows the next run sen
     /10 messages taken back .* 20 rows of it are sent once it is resumed.* abandon out/,
   );
   expect(await workspace.told('cancel', directory)).toMatchObject({ toSend: 20 });
+
   expect((await workspace.volley('abandon', directory)).code).toBe(0);
   expect(await workspace.told('cancel', directory)).toMatchObject({ toSend: 0 });
   expect((await workspace.told('run', 'job.yaml')).state).toBe('nothing-new');
@@ -154,11 +160,13 @@ test('of a run that stopped and was let go abandon names what the service holds,
   const workspace = await aScheduledJob(people(30), { kind: 'status-401', nth: 2 });
   const { directory } = (await workspace.run()).summary;
   workspace.setFaults();
+
   const { stdout } = await workspace.volley('abandon', directory, '--no-json');
   expect(stdout).toMatch(/the service holds 10 messages until[\s\S]* cancel out\/sale\/\S+\n/);
   const prune = ['prune', 'job.yaml', '--older-than', '0h'];
   const skipped = [{ reason: expect.stringMatching(/^the service holds 10 messages until /) }];
   expect(await workspace.told(...prune)).toMatchObject({ pruned: [], skipped });
+
   expect(await workspace.told('cancel', directory)).toMatchObject({ exitCode: 0, cancelled: 10 });
   expect(await numbers(workspace, false)).toEqual([]);
   expect(await workspace.told(...prune)).toMatchObject({ pruned: [{ directory }] });
@@ -168,7 +176,9 @@ test('three batches in a row without an answer end the cancel: the others can st
   const workspace = await aScheduledJob(people(50));
   const { directory } = (await workspace.run()).summary;
   workspace.setFaults({ kind: 'status-502', area: 'sms' });
+
   const first = await workspace.volley('cancel', directory, '--no-json', '--log-format', 'pretty');
+
   expect(first.code).toBe(3);
   expect(first.stdout).toContain('20 messages not taken back');
   expect(first.stdout).toContain('30 messages in doubt');
@@ -185,7 +195,9 @@ test('three batches in a row without an answer end the cancel: the others can st
 test('a key that is refused ends the cancel at once; what was not taken back stays accepted: exit 4', async () => {
   const { workspace, summary } = await aScheduledRun();
   workspace.setFaults({ kind: 'status-401', area: 'sms', nth: 2 });
+
   const { code, stdout, stderr } = await workspace.volley('cancel', summary.directory);
+
   expect([code, JSON.parse(stdout)]).toMatchObject([
     4,
     {
@@ -201,6 +213,7 @@ test('a key that is refused ends the cancel at once; what was not taken back sta
 test('messages that no cancel can take back are counted: those in doubt, and those whose batch is not known', async () => {
   const workspace = await aScheduledJob(people(30), { kind: 'reset-after', nth: 2 });
   const { directory } = (await workspace.run()).summary;
+
   expect(await workspace.told('cancel', directory)).toMatchObject({ exitCode: 3, cancelled: 20, kept: 0, inDoubt: 10 });
   const early = await workspace.settle(directory, 'sent', 10);
   expect([early.code, early.stderr]).toEqual([2, expect.stringContaining('may wait at the service until')]);
@@ -217,7 +230,9 @@ test('messages that no cancel can take back are counted: those in doubt, and tho
 test('a plan that was never applied is refused, exit 2, and stays one', async () => {
   const workspace = await aScheduledJob();
   const { plan, directory } = await workspace.told('plan', 'job.yaml');
+
   const { exitCode, error } = await workspace.refused('cancel', directory);
+
   expect([exitCode, error.code, error.message]).toEqual([2, 'bad-plan', expect.stringMatching(/was never applied$/)]);
   expect((await workspace.told('runs', 'job.yaml')).runs).toMatchObject([{ run: plan, state: 'planned' }]);
 });
@@ -228,8 +243,10 @@ test('what was taken back and sent again with --again, saved anew with a byte or
   await cancel();
   const retry = ['retry', summary.directory, '--only', 'not-sent', '--job', 'job.yaml'];
   const { directory } = await workspace.told(...retry);
+
   workspace.write('people.csv', `\uFEFF${file}`);
   const { plan } = (await workspace.run('--again')).summary;
+
   for (const args of [['apply', directory], retry]) {
     const { exitCode, error } = await workspace.refused(...args);
     expect([exitCode, error.message]).toEqual([

@@ -59,6 +59,7 @@ test('whom another where lets in, in a job that has other steps by now, is sent 
   const stdout = (await workspace.volley('plan', 'job.yaml', '--no-json')).stdout.replace(/\s+/g, ' ');
   expect(stdout).not.toContain('--again');
   const advice = / a job file with the steps of that run .* retry (\S+) --only filtered /.exec(stdout);
+
   workspace.change({ steps: [all] }, 'rest.yaml');
   expect((await workspace.resend(advice?.[1] ?? '', 'filtered', '--job', 'rest.yaml')).code).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(4));
@@ -123,6 +124,7 @@ test('a run whose steps were taken out of the job is brought to its end with the
   const workspace = await aJobOfSteps(people(3), steps, { kind: 'status-401', area: 'contacts', nth: 2 });
   expect((await workspace.run()).summary.stop?.reason).toBe('unauthorized');
   workspace.setFaults();
+
   workspace.writeJob(aJobOfAreas(workspace, [sms]));
   const resumed = await workspace.run();
   expect([resumed.code, resumed.summary.balance]).toMatchObject([0, { accepted: 6 }]);

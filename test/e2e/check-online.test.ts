@@ -49,7 +49,9 @@ test('check --online tries the key of each area, changes and sends nothing; with
   const workspace = await aJobOf(Object.values(STEPS));
   expect((await workspace.volley('check', 'job.yaml')).code).toBe(0);
   expect(workspace.requests()).toEqual([]);
+
   const { code, stdout } = await workspace.volley('check', 'job.yaml', '--online', '--no-json');
+
   expect(stdout).toContain('Job sale can be planned');
   expect(stdout.match(/^ {2}\w+: the service takes .*; nothing was sent$/gm)).toHaveLength(AREAS.length);
   expect(code).toBe(0);
@@ -65,7 +67,9 @@ test('check --online says which keys are wrong, and where they come from', async
     for (const area of AREAS) credentials[area] = ownOf(area);
   });
   workspace.write('wrong.key', 'not-a-key-of-anybody');
+
   const failure = await workspace.refused('check', 'job.yaml', '--online');
+
   expect(failure).toMatchObject({ exitCode: 2, error: { code: 'bad-input' } });
   expect(failure.error.problems).toHaveLength(AREAS.length);
   for (const { message, hint } of failure.error.problems) {
@@ -78,7 +82,9 @@ test('check --online says which keys are wrong, and where they come from', async
 test('check --online looks for the campaign of each step, where a run would stop', async () => {
   const campaigns = [101, 998, 999].map((campaign) => ({ ...STEPS.campaign, campaign }));
   const workspace = await aJobOf([STEPS.sms, ...campaigns]);
+
   const { error } = await workspace.refused('check', 'job.yaml', '--online');
+
   expect(error.problems.map(({ message }) => message)).toEqual(
     [998, 999].map((id) => expect.stringContaining(`campaign ${id}: Cannot read a campaign: Campaign not found`)),
   );
@@ -89,7 +95,9 @@ test('check --online says at which address no service answered', async () => {
     service.giveUpAfterSeconds = 0;
     service.bases.contacts = 'http://127.0.0.1:1/api/v1';
   });
+
   const { error } = await workspace.refused('check', 'job.yaml', '--online');
+
   expect(error.problems.map(({ message, hint }) => [message.includes('contacts'), hint])).toEqual([
     [true, expect.stringContaining('It was asked at http://127.0.0.1:1/api/v1. Nothing was done.')],
   ]);
@@ -97,7 +105,9 @@ test('check --online says at which address no service answered', async () => {
 
 test('check --online takes no answer for a key that comes without one, too: the address is wrong', async () => {
   const workspace = await aJobOfThree((base) => `${base}/elsewhere`);
+
   const { online } = await workspace.told('check', 'job.yaml', '--online');
+
   const said = (area: Area) =>
     `^${area}: whether the key is right is not known, as \\S+/elsewhere answers the same without`;
   expect(online).toEqual(THREE.map((area) => expect.stringMatching(said(area))));
@@ -117,13 +127,17 @@ test('check --online tries all keys at once: of a service that does not answer, 
     waiting.push(() => void socket.write(anAnswer(401, body)));
     if (waiting.length === 3) for (const answer of waiting) answer();
   });
+
   const { error } = await workspace.refused('check', 'job.yaml', '--online');
+
   expect(error.problems.map(({ message }) => /key of (\w+) is wrong/.exec(message)?.[1])).toEqual(THREE);
 });
 
 test('check --online does not blame the key for what something in between says', async () => {
   const { workspace, server } = await aJobAt((socket) => socket.write(anAnswer(401, '<html>Sign in</html>')));
+
   const { error } = await workspace.refused('check', 'job.yaml', '--online');
+
   const hint = expect.stringMatching(`^It was asked at ${server.base}. Something between here and the service refuses`);
   expect(error.problems).toEqual([1, 2, 3].map(() => expect.objectContaining({ hint })));
 });
@@ -134,6 +148,7 @@ test('check --online ends with a signal, and says that it was one', async () => 
   const ended = runVerb('check', check, { job: workspace.path('job.yaml'), online: true, json: false }, terminal);
   await until(() => server.requests.length === 3);
   signal('SIGTERM');
+
   await expect(ended).rejects.toMatchObject({
     code: 'interrupted',
     message: 'Cannot finish: the process received SIGTERM',

@@ -60,6 +60,7 @@ test.each(oneIn(2, [1, 3]))(
     const at = offset + Math.floor((lines[lineNumber - 1]?.length ?? 0) / 2);
     bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
     workspace.write(journal, bytes);
+
     await expectRefusedByAll(workspace, [`${journal}: the line at byte ${offset} is damaged`, 'Nothing was sent']);
   },
 );
@@ -77,6 +78,7 @@ test.each(oneIn(2, LOSSES))(
     const text = change(workspace.read(journal));
     if (text === undefined) rmSync(workspace.path(journal));
     else workspace.write(journal, text);
+
     const commands = ['status', 'report', 'proof', 'preview'].map((verb) => (run: string) => [verb, run]);
     await expectRefusedByAll(workspace, [why, 'Put the run back'], commands);
     const { runs } = await workspace.told('runs', 'job.yaml');
@@ -93,6 +95,7 @@ test('a retry that was sent, and whose journal is gone since, is neither made ag
   const before = readFileSync(plan);
   rmSync(`${retried.summary.directory}/journal.ndjson`);
   const sent = await workspace.destinations();
+
   expect((await workspace.retry(directory, 'unprocessed')).state).toBe('nothing-to-retry');
   expect(readFileSync(plan)).toEqual(before);
   expect((await workspace.volley('plan', 'job.yaml', '--no-json')).stdout).not.toContain('is not sent');
@@ -122,6 +125,7 @@ test.each(
   else workspace.write(`${directory}/${name}`, text);
   // The outputs are made without a look at the requests.
   const commands = name.includes('requests') ? COMMANDS.slice(0, -1) : COMMANDS;
+
   await expectRefusedByAll(workspace, [`${directory}/${name}: `, 'Put the file back'], commands);
 });
 
@@ -135,7 +139,9 @@ test('a run that cannot write who had what once it has sent ends with 4, not as 
   await until(() => workspace.requests().length === 2);
   renameSync(workspace.path('out/_people'), workspace.path('aside'));
   workspace.write('out/_people', '');
+
   const ended = await running;
+
   const { state, exitCode, error } = readFailure(ended);
   expect([ended.code, exitCode, state, error.code]).toEqual([4, 4, 'stopped', 'ENOTDIR']);
   expect(error.hint).not.toMatch(/othing was sent\.|output`/);
@@ -160,7 +166,9 @@ test.each([
   const running = volleyIn(workspace, {}, verb, given);
   await until(() => workspace.requests().length === 2);
   renameSync(workspace.path(gone), workspace.path('aside'));
+
   const { code, stdout, stderr } = await running;
+
   const [printed, posted, line] = [JSON.parse(stdout), JSON.parse(bodies.at(-1) ?? ''), linesOf(stderr).at(-1)];
   const { exitCode, error } = printed;
   expect([code, exitCode, posted.error.code]).toEqual([4, 4, error.code]);

@@ -206,7 +206,9 @@ test.each(['run', 'plan'])(
     const guards = { maxRejectedPercent: 5, maxMessages: 8 };
     const workspace = await aJobFor(`${people(9)}Nobody,\n`, { guards });
     const stopped = { state: 'stopped', exitCode: 4, error: { code: 'guard' } };
+
     const failure = await workspace.refused(verb, 'job.yaml');
+
     expect(failure).toMatchObject({ ...stopped, job: 'sale', plan: workspace.plans()[0], steps: [{ number: 1 }] });
     const step = { file: 'step 1 (sms)', line: null };
     expect(failure.error.problems).toMatchObject([step, { file: 'plan', line: null }]);

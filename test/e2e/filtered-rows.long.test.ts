@@ -46,11 +46,13 @@ describe('retry --only filtered', () => {
   test('sends who is in by the `where` of now, and leaves the others to a later one', async () => {
     const { workspace, run } = await aRunWhere(spent(10, 200, 30, 400), atLeast(300));
     expect(await workspace.destinations()).toEqual(numbers(3));
+
     filterBy(workspace, atLeast(100));
     const { state, directory, left } = await workspace.retry(run, 'filtered', ...JOB);
     expect([state, left.filtered]).toEqual(['planned', 2]);
     expect((await workspace.volley('apply', directory)).code).toBe(0);
     expect(await workspace.destinations()).toEqual(numbers(1, 3));
+
     filterBy(workspace, atLeast(20));
     await resend(workspace, run);
     expect(await workspace.destinations()).toEqual(numbers(1, 2, 3));
@@ -82,6 +84,7 @@ describe('retry --only filtered', () => {
       filterBy(workspace, atLeast(5));
       await resend(workspace, run);
       if (first === 'the retry') await reimport();
+
       expect(await workspace.destinations()).toEqual(numbers(1, 2));
     },
   );
@@ -94,8 +97,10 @@ describe('retry --only filtered', () => {
     // The run stays, as its outputs are to be written again.
     rmSync(workspace.path(`${run}/summary.json`));
     expect((await workspace.volley('prune', 'job.yaml', '--older-than', '0h')).code).toBe(0);
+
     filterBy(workspace, { spend: { atMost: 30 } });
     const { error } = await workspace.refused('retry', run, '--only', 'filtered', ...JOB);
+
     expect(error.message).toMatch(/is gone or pruned, .*might be sent twice$/);
     expect(await workspace.destinations()).toEqual(numbers(0, 1));
   });
@@ -123,6 +128,7 @@ describe('retry --only filtered', () => {
     filterBy(workspace, atLeast(100));
     await workspace.run();
     expect(await workspace.destinations()).toEqual(numbers(1, 3));
+
     await resend(workspace, other.directory);
     expect(await workspace.destinations()).toEqual(numbers(1, 3, 9));
   });

@@ -27,7 +27,9 @@ describe.concurrent('a file that may not grow beyond a limit', () => {
     'which leaves room for %s: 75, the error of the disk, and the same command finishes',
     async (room, blocks) => {
       const workspace = await aJobOf({ batchSize: 1 });
+
       const ended = await workspace.runUnder(underLimit(`-f ${blocks}`));
+
       expectDiskError(ended, 'EFBIG');
       await expectOnlyIntended(workspace);
       expect((await workspace.sms()).length > 0).toBe(room.includes('journal'));
@@ -49,9 +51,11 @@ describe.skipIf(strace.isMissing)(strace.title('a disk that says that it did not
       const workspace = await aJobOf({ batchSize: 2 });
       const journal = join(await workspace.plan(), 'journal.ndjson');
       const inject = [`-e`, `trace=${name}`, '-e', `inject=${name}:error=${error}:when=${nth}`];
+
       const tracer = ['strace', '-f', '-o', workspace.path('trace'), '-P', journal, ...inject];
       // One thread: strace counts the calls of each.
       const ended = await workspace.runUnder(tracer, { env: { UV_USE_IO_URING: '0', UV_THREADPOOL_SIZE: '1' } });
+
       expect([ended.code, ended.stderr]).toEqual([75, expect.stringContaining(error)]);
       expect(workspace.read('trace').match(new RegExp(`${name}\\(`, 'g'))).toHaveLength(nth);
       await expectOnlyIntended(workspace);
@@ -109,7 +113,9 @@ test.concurrent.each(oneIn(3, THROWN_LATER))(
     const onRequest = `data:text/javascript,${encodeURIComponent(
       `import { subscribe } from 'node:diagnostics_channel';\nimport { openSync } from 'node:fs';\nsubscribe('undici:client:sendHeaders', () => { ${code} });`,
     )}`;
+
     const ended = await workspace.runUnder(underLimit('-n 200'), { nodeArguments: ['--import', onRequest] });
+
     expect([ended.code, ended.signal]).toEqual([exitCode, null]);
     expect(ended.stderr).toContain(told);
     await expectOnlyIntended(workspace);

@@ -20,7 +20,9 @@ test('a grown export sends to whom is new; the others are held, with exit code 1
   const [first] = workspace.plans();
   const planned = words((await workspace.volley('plan', 'job.yaml', '--no-json')).stdout);
   expect(planned).toMatch(/1 to send\. 12 had exactly this text from job sale on \d+ \w+ 20\d\d: held\..*1 sms/);
+
   const { code, summary, stderr } = await workspace.run();
+
   expect([code, summary.balance]).toMatchObject([1, { read: 13, accepted: 1, skipped: 12 }]);
   expect(stderr).toContain('12 rows held, as the number had the text already');
   expect(await workspace.destinations()).toEqual(numbersOf(13));
@@ -151,7 +153,9 @@ test('a plan is looked at again as it is sent: who had the text since is left ou
   workspace.change({ name: 'urgent' }, 'urgent.yaml');
   expect((await workspace.volley('run', 'urgent.yaml')).code).toBe(0);
   workspace.write('people.csv', people(25));
+
   const { code, summary } = await workspace.volley('apply', directory);
+
   expect([code, summary.balance]).toMatchObject([1, { accepted: 20, unprocessed: 5 }]);
   expect(codesOf(summary, 'unprocessed')).toEqual(Array(5).fill('had-it-already'));
   expect((await workspace.resend(directory, 'unprocessed')).summary.balance).toMatchObject({ read: 5, skipped: 5 });
@@ -194,7 +198,9 @@ test('two steps with one text write to a person once; twice in one step is what 
     workspace.write('copy.csv', people(4));
     const second = anSmsStep({ input: { files: ['people.csv', 'copy.csv'] }, duplicates: 'keep' });
     workspace.change({ ...(sameText && { sameText }), steps: [anSmsStep(), second] });
+
     const { code, summary } = await workspace.run();
+
     const [, { balance, had }] = summary.steps as [unknown, (typeof summary.steps)[number]];
     expect(had).toMatchObject({ rule: sameText ?? 'hold', runs: [{ run: summary.plan, rows: 6 }] });
     const isSent = sameText === 'send';
@@ -212,7 +218,9 @@ test('a number that is kept twice gets each of its texts once, from whichever fi
   const template = { source: 'ACME', text: 'Order {{ order }} is ready' };
   const changes = { steps: [anSmsStep({ input: { files: ['*.csv'] }, duplicates: 'keep', template })] };
   workspace.change({ ...changes, sameText: 'skip' });
+
   const { code, summary } = await workspace.run();
+
   expect([code, codesOf(summary)]).toEqual([0, ['had-it-already', 'had-it-already']]);
   expect(reasonOf(summary)).toBe('The number gets exactly this text from an earlier row of this plan');
   expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(1), numberOf(2)]);
@@ -297,7 +305,9 @@ test('of many files that have grown, handed over by one step, there is one warni
   writeAll(1);
   await workspace.volley('run', 'job.yaml');
   writeAll(2);
+
   const { stderr } = await workspace.volley('plan', 'job.yaml', '--log-format', 'pretty');
+
   expect(stderr.match(/have other rows now/g)).toHaveLength(1);
   expect(stderr).toContain('inbox/e.csv, and 3 more have other rows now');
 });

@@ -99,7 +99,9 @@ test('of many memories nearby those with the most messages are named, and the ot
     await workspace.run();
   }
   workspace.change({ output: 'new' });
+
   const { stderr } = await workspace.volley('plan', 'job.yaml');
+
   expect([...stderr.matchAll(/(\d+) messages that job sale sent/g)].map(([, count]) => count)).toEqual(['5', '4', '3']);
   expect(stderr).toContain('messages in 2 other memories nearby do not count either');
 });
@@ -256,7 +258,9 @@ test.each([
     if (!('memory' in second)) rmSync(workspace.path('out/sale'), { recursive: true });
     workspace.setFaults();
     workspace.change(second);
+
     const { code, summary, stderr } = await workspace.run();
+
     expect([code, summary.plan, summary.balance.skipped], stderr).toEqual([1, plan, 12]);
     const from = `from run ${plan} of job sale in ${workspace.path('out/sale')}`;
     expect(readOutput(summary, 1, 'skipped')[0]?._reason).toContain(from);
@@ -297,7 +301,9 @@ test('what a resumed run sends, after it was held at its beginning, counts for o
   await killAt(3, 5, 'apply', directory);
   expect(await workspace.destinations()).toContain(numberOf(9));
   workspace.setFaults();
+
   const { code, summary, stderr } = await workspace.volley('run', 'last.yaml');
+
   expect([code, summary.balance.skipped], stderr).toEqual([1, 1]);
   expect((await workspace.destinations()).filter((number) => number === numberOf(9))).toHaveLength(1);
 });

@@ -31,10 +31,12 @@ async function expectRefused(told: ReturnType<typeof init>, reason: string): Pro
 
 test('init writes a job that can be checked, planned and run as it is, the same for the same file, and without a cell of it', async () => {
   await init('b', { 'people.csv': PEOPLE });
+
   expect(await init('a', { 'people.csv': PEOPLE })).toMatchObject({
     ...{ job: 'people', path: workspace.path('a/people.yaml'), kind: 'sms', rows: 30 },
     ...{ destination: 'Handy', validNumbers: 30, exitCode: 0, error: null },
   });
+
   expect((await workspace.volley('check', 'a/people.yaml')).code).toBe(0);
   expect(await planOf('a/people.yaml')).toMatchObject({ kind: 'sms', read: 30, planned: 30, rejected: 0 });
   const { directory, balance } = (await workspace.volley('run', 'a/people.yaml')).summary;
@@ -73,6 +75,7 @@ test('on a terminal init says what it found, shows a message and the next comman
   expect(stdout).toContain('number   Handy: a valid number in 30 of 30 rows');
   expect(stdout).toContain('+65******00      │ Hi Person 0, this is a message from ACME.');
   expect(stdout).toMatch(/check f\/people\.yaml\n.*plan f\/people\.yaml\n.*run f\/people\.yaml\n$/);
+
   // A message that comes late in a large file is not waited for.
   workspace.write('f/late.csv', `Handy\n${'12\n'.repeat(50_000)}+6591001000\n`);
   const { stdout: late } = await workspace.volley('init', 'f/late.csv', '--destination', 'Handy', '--no-json');
@@ -178,6 +181,7 @@ test.each([
   const encode = (text: string, encoding: string) => Buffer.from(text, encoding === 'utf-8' ? 'utf8' : 'latin1');
   workspace.write(`${at}/opt-outs.csv`, encode('name;mobile\nJürgen;+6591001003\n', ofList));
   await init(at, { 'people.csv': encode('name,mobile\nJürgen,+6591001003\nSören,+6591001004\n', ofExport) });
+
   const job = workspace.read(`${at}/people.yaml`);
   expect(job.includes('\n      encoding: windows-1252')).toBe(ofExport === 'windows-1252');
   expect(job.includes('[opt-outs.csv], encoding: windows-1252 }')).toBe(ofList === 'windows-1252');

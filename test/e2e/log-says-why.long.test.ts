@@ -50,7 +50,9 @@ test.concurrent.each<[string, { faults?: FaultInput[]; changes?: object; env?: R
   'stderr alone tells why a run ended, and stdout of one that is stopped says so too %s',
   async (_name, { faults = [], changes = {}, env = {}, end }) => {
     const workspace = await aNight(faults, changes);
+
     const ended = await volleyIn(workspace, { env }, 'run', 'job.yaml');
+
     const lines = expectSaid(ended, end);
     for (const line of lines.slice(1)) expect(line).toMatchObject({ job: 'sale' });
     const of = lines.filter(({ event }) => ['throttled', 'outage', 'breaker-open', 'in-doubt'].includes(String(event)));
@@ -62,7 +64,9 @@ test('npm start prints the account and nothing beside it, in a pipe too', async 
   const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const flags = scripts.start.split('jobs/spring-sale.yaml ')[1].split(' ');
   const workspace = await aJobFor(`${people(3)}call me,x\n`, { failOn: 'in-doubt' });
+
   const { code, stdout, stderr } = await workspace.run(...flags);
+
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/^Run \w+ of job sale is finished/);
 });

@@ -31,8 +31,10 @@ test(`plan, and apply with its report, take no more memory for ${MANY} rows than
     expect(JSON.parse(apply.stdout).balance).toMatchObject({ accepted: rows });
     return [plan.peakMb, apply.peakMb];
   };
+
   const few = await measure(FEW);
   const many = await measure(MANY);
+
   const more = many.map((peakMb, index) => peakMb - (few[index] ?? 0));
   expect(Math.max(...more), `${few.join(', ')} MB, then ${many.join(', ')} MB`).toBeLessThan(MARGIN_MB);
 });
@@ -42,8 +44,10 @@ test('an inbox in which a thousand files were sent takes no more memory than to 
   workspace.write('watch.mjs', WATCH);
   workspace.change({ steps: [anSmsStep({ input: { files: 'in/*.csv' }, batchSize: 1000 })] });
   for (let file = 1; file <= 1000; file++) workspace.write(`in/${file}.csv`, people(1, file));
+
   const sent = await peakOf(workspace, 'run', 'job.yaml');
   const again = await peakOf(workspace, 'run', 'job.yaml');
+
   expect(JSON.parse(again.stdout).state).toBe('nothing-new');
   expect(again.peakMb, `${sent.peakMb} MB to send them`).toBeLessThan(sent.peakMb + MARGIN_MB);
 });
@@ -62,6 +66,7 @@ test('rows of a thousand files are re-imported in no more memory than to send th
     rejections.replaceAll('n/a', () => `+${number++}`),
   );
   const planned = await peakOf(workspace, 'plan', 'job.yaml');
+
   expect(JSON.parse(planned.stdout).steps[0].counts.planned).toBe(1000);
   expect(planned.peakMb, `${sent.peakMb} MB to send them`).toBeLessThan(sent.peakMb + MARGIN_MB);
 });

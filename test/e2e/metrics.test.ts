@@ -30,7 +30,9 @@ test('the figures of a run are those of its summary and of the service', async (
     { failOn: 'nothing', steps: [aContactsStep(), anSmsStep()] },
     { kind: 'reject-rows', area: 'sms', nth: 2, rows: 0.2 },
   );
+
   const { code, summary } = await workspace.run('--metrics-file', FILE);
+
   expect(code).toBe(0);
   const samples = read(workspace);
   expect(summary.steps[1]?.balance).toMatchObject({ read: 32, skipped: 1 });
@@ -76,8 +78,10 @@ test('rows in doubt are those of all runs of the job, until they are settled; th
   expect([lost.figures, lost.success]).toEqual([[3, 2], success]);
   expectRows(lost.samples, lost.ended.summary);
   expect(sumOf(lost.samples, 'volley_requests_total', { status: 'no_answer' })).toBe(1);
+
   workspace.setFaults();
   expect((await run()).figures).toEqual([3, 2]);
+
   await workspace.settle(lost.ended.summary.directory, 'sent', 2);
   const settled = await run();
   expect(settled.figures).toEqual([0, 0]);

@@ -96,6 +96,7 @@ test('nothing is moved before every run is finished; then the file that two step
   workspace.setFaults({ kind: 'status-401', area: 'sms', nth: 1 });
   expect((await workspace.run()).code).toBe(4);
   expectFiles(workspace, ['monday.csv'], []);
+
   workspace.setFaults();
   expect((await workspace.run()).code).toBe(0);
   expectFiles(workspace, [], ['monday.csv']);
@@ -160,6 +161,7 @@ test('suppression lists, and what a run wrote, are never moved', async () => {
   read('inbox/people.csv');
   expect((await workspace.run()).summary).toMatchObject({ exitCode: 1, balance: { accepted: 1 } });
   expect(listed(workspace, 'inbox')).toEqual(['stop.csv']);
+
   const run = workspace.firstRun();
   const rejections = `${run}/1-sms.rejections.csv`;
   workspace.write(rejections, workspace.read(rejections).replace(',12', `,${numberOf(9)}`));

@@ -112,6 +112,7 @@ test('two directories that end in one plan id are refused by every command that 
 test('runs lists plans and runs, the newest first, with what became of their rows; of one whose directory is gone what the memory knows, of a damaged one what is wrong', async () => {
   const { workspace, first, second, planned } = await aJobWithRuns(0);
   const plan = { job: 'sale', run: planned, state: 'planned', startedAt: null, exitCode: null };
+
   for (const named of ['job.yaml', 'out/sale', 'out']) {
     const { runs, ...about } = await workspace.told('runs', named);
     expect(about).toEqual({ state: 'listed', exitCode: 0, error: null });

@@ -20,8 +20,10 @@ test('run and apply post how they ended: finished, idle, in doubt, refused by a 
   const ended = { command: 'run', run: plan, state: 'finished', exitCode: 1, error: null, openDoubt: 0, balance };
   const [sms] = [{ number: 1, kind: 'sms', messages: 2, balance: { accepted: 2, rejected: 1 } }];
   expect(posted()).toMatchObject({ event: 'failure', job: 'sale', ...ended, steps: [sms] });
+
   expect((await workspace.run()).code).toBe(0);
   expect(posted()).toMatchObject({ event: 'success', state: 'nothing-new', run: null });
+
   workspace.write('inbox/2.csv', people(2, 10));
   workspace.setFaults({ kind: 'reset-after', area: 'sms', nth: 1 });
   const planned = await workspace.told('plan', 'job.yaml');
@@ -38,6 +40,7 @@ test('run and apply post how they ended: finished, idle, in doubt, refused by a 
   workspace.change({ notify, steps: [step({ files: 'other/*.csv', required: true })] });
   expect((await workspace.run()).code).toBe(2);
   expect(posted()).toMatchObject({ event: 'missing-input', state: 'refused', error: { code: 'missing-input' } });
+
   expect(bodies).toHaveLength(5);
   expect(bodies.join()).not.toMatch(/Nobody|P1\b|Hi |91000|"12"/);
 });
@@ -49,10 +52,12 @@ test('a signal while it waits for notBefore is posted, as while it waits for its
   workspace.change({ notify: { url }, notBefore: new Date(Date.now() + 3_600_000).toISOString() });
   expect((await workspace.run()).code).toBe(75);
   expect(bodies).toEqual([]);
+
   const waiting = workspace.start(['run', 'job.yaml', '--wait']);
   await waiting.says('waiting until');
   waiting.signal('SIGTERM');
   expect((await waiting.ended).code).toBe(75);
+
   const error = { code: 'interrupted', message: expect.stringContaining('SIGTERM came while it waited until') };
   expect(bodies.map((body) => JSON.parse(body))).toMatchObject([{ event: 'failure', exitCode: 75, error }]);
 });

@@ -211,6 +211,7 @@ describe('a directory that is not as volley left it', () => {
       linkSync(path, `${path}.link`);
       utimesSync(path, 1_700_000_000, 1_700_000_000);
     }
+
     expect((await workspace.run()).code).toBe(0);
     await expectEachOnce(workspace, 30);
   });

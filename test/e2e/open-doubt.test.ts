@@ -47,6 +47,7 @@ test('rows in doubt of an earlier run are named by every command of its job, and
   // The journal says it where no summary does.
   rmSync(join(directory, 'summary.json'));
   expect(await run()).toMatchObject({ exitCode: 3, openDoubt });
+
   expect((await workspace.settle(directory, 'sent', 10)).code).toBe(0);
   expect(await run()).toMatchObject({ ...idle, exitCode: 0, openDoubt: { rows: 0, runs: [] } });
 });
@@ -80,6 +81,7 @@ test('the figure of rows in doubt comes from the journal where there is no summa
   const { workspace, night, run } = await aNightInDoubt();
   const path = `${run}/summary.json`;
   const stale = { ...JSON.parse(workspace.read(path)), state: 'stopped', balance: { ...night.balance, inDoubt: 0 } };
+
   rmSync(workspace.path(path));
   expect((await readDoubt(workspace)).rows).toBe(10);
   for (const text of ['', '{', 'null', '{"state":"finished"}', JSON.stringify(stale)]) {

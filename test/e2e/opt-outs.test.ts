@@ -137,7 +137,9 @@ test('a number that is put on a suppression list after planning gets nothing, an
   workspace.write('stop.csv', numbersIn(30));
   const run = await workspace.plan();
   workspace.append('stop.csv', `${numberOf(3)}\n${numberOf(17)}\n`);
+
   const { code, summary } = await workspace.volley('apply', run);
+
   expect([code, summary.balance]).toMatchObject([0, { read: 30, accepted: 27, skipped: 1, unprocessed: 2 }]);
   expect(summary.steps[0]?.notSent).toEqual({ 'opted-out': 2 });
   expect(await workspace.destinations()).toEqual(without(29, 3, 17));
@@ -166,7 +168,9 @@ test('people opt-out and opt-in append who, when and what to the list of the job
   const [first, ...others] = workspace.read('opt-outs.csv').slice(OPT_OUT_HEADER.length).trimEnd().split('\n');
   expect(first).toMatch(new RegExp(`^\\${numberOf(1)},out,\\d{4}-\\d\\d-\\d\\dT[^,]*Z,Ann by phone,$`));
   expect(others.map((each) => each.split(',', 2).join())).toEqual([`${numberOf(2)},out`, `${numberOf(2)},in`]);
+
   await workspace.run();
+
   expect(await workspace.destinations()).toEqual(without(3, 1));
 });
 
@@ -206,6 +210,7 @@ test('where the service holds a message to a person who opts out, opt-out and sh
   const json = await workspace.told('people', 'opt-out', 'job.yaml', numberOf(1));
   expect(json.waiting).toMatchObject([{ run: plan, directory, scheduled: { at: expect.any(String) } }]);
   expect(await say('opt-out', 'job.yaml', numberOf(3))).not.toContain('holds');
+
   expect((await workspace.volley('cancel', directory)).code).toBe(0);
   expect(await say('show', 'job.yaml', numberOf(1))).not.toContain('holds');
 });

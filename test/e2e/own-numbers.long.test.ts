@@ -20,11 +20,15 @@ describe('volley test', () => {
     const times = { notBefore: inHours(-1), notAfter: inHours(48) };
     const workspace = await aJobFor(people(30), { steps: [anSmsStep({ template })], ...times });
     const { plan, directory } = await workspace.told('plan', 'job.yaml');
+
     const { code, summary } = await workspace.volley('test', directory, '--to', `${MINE},${YOURS}`, '--row', '3');
+
     expect([code, summary]).toMatchObject([0, { testOf: { plan, numbers: 2 }, balance: { read: 2, accepted: 2 } }]);
     const sent = (await workspace.sms()).map(({ destination, text, scheduled }) => [destination, text, scheduled]);
     expect(sent).toEqual([MINE, YOURS].map((number) => [number, `Hi P3 ${numberOf(3)}`, null]));
+
     const applied = await workspace.volley('apply', directory, '--confirm', plan);
+
     expect([applied.code, applied.summary.balance.accepted]).toEqual([0, 30]);
     expect(await workspace.destinations()).toEqual([...numbersOf(30), MINE, YOURS]);
     expect(new Set((await workspace.sms()).map(({ clientMessageId }) => clientMessageId)).size).toBe(32);
@@ -33,7 +37,9 @@ describe('volley test', () => {
   test('sends rows of a job before its time, and the job then takes its file as if nothing had been', async () => {
     const testNumbers = [MINE, YOURS];
     const workspace = await aJobFor(people(30), { notBefore: inHours(24), testNumbers, repeat: 'always' });
+
     const { code, summary } = await workspace.volley('test', 'job.yaml', '--count', '3');
+
     expect([code, summary.testOf, summary.balance.accepted]).toEqual([0, { plan: null, numbers: 2 }, 6]);
     const texts = (await workspace.sms()).map(({ text }) => text);
     expect(texts).toEqual([1, 1, 2, 2, 3, 3].map((person) => `Hi P${person}`));
@@ -53,8 +59,10 @@ describe('volley test', () => {
     const ran = await workspace.told('run', 'job.yaml');
     expect([ran.exitCode, ran.balance.accepted, ran.earlier]).toEqual([0, 30, undefined]);
     expect(await workspace.destinations()).toEqual([...numbersOf(30), ...Array(10).fill(MINE)]);
+
     expect((await again()).summary).toMatchObject({ exitCode: 3, balance: { read: 20, accepted: 10, inDoubt: 10 } });
     expect(await workspace.destinations()).toEqual([...numbersOf(30), ...Array(20).fill(MINE)]);
+
     // Its rows in doubt are not those of the job.
     const idle = { state: 'nothing-new', exitCode: 0, openDoubt: { rows: 0 } };
     expect(await workspace.told('run', 'job.yaml')).toMatchObject(idle);
@@ -85,6 +93,7 @@ describe('volley test', () => {
     workspace.setFaults();
     workspace.write('people-2.csv', rejectionsOf(summary.directory));
     workspace.change({ steps: [anSmsStep({ input: { files: ['people*.csv'] } })] });
+
     expect((await workspace.run()).summary.steps[0]?.rejections).toEqual({ 'bad-id': 5 });
     expect(await workspace.destinations()).toEqual(numbersOf(30));
   });
@@ -113,6 +122,7 @@ describe('volley test', () => {
     workspace.write('stop.csv', `mobile\n${numberOf(7)}\n`);
     const directory = await workspace.plan();
     workspace.append('stop.csv', `${MINE}\n`);
+
     const why = '1 number on a suppression list of the job (+65******01), expected numbers that are on no list';
     for (const of of [directory, 'job.yaml']) {
       const { error, exitCode } = await workspace.refused('test', of, '--to', `${MINE},${YOURS}`);
@@ -156,7 +166,9 @@ describe('guards.requireTest', () => {
     expect((await refused('apply', directory)).message).toContain('1 test of it, none accepted in full');
     workspace.setFaults();
     expect(await workspace.destinations()).toEqual([MINE]);
+
     expect((await send(workspace, directory)).code).toBe(0);
+
     expect((await workspace.volley('apply', directory)).summary.balance.accepted).toBe(30);
     const page = workspace.read(`${workspace.runOf(plan)}/report.html`);
     expect(page).toMatch(/<h2>Tests<\/h2>\s*<p>2 tests of this plan, 1 accepted in full\.<\/p>/);
@@ -172,6 +184,7 @@ describe('guards.requireTest', () => {
     workspace.change({ guards: { ...guards, maxMessages: 50 } });
     expect(await workspace.plan()).toBe(directory);
     expect((await workspace.volley('apply', directory)).code).toBe(4);
+
     workspace.change({ guards });
     await workspace.plan();
     expect((await workspace.told('prune', 'job.yaml', '--older-than', '0h')).pruned).toHaveLength(1);
@@ -185,6 +198,7 @@ describe('guards.requireTest', () => {
     expect([sent.code, sent.summary.balance.inDoubt]).toEqual([3, 1]);
     workspace.setFaults();
     expect((await workspace.volley('apply', directory)).code).toBe(4);
+
     expect((await workspace.settle(sent.summary.directory, 'sent', 1)).code).toBe(0);
     expect((await workspace.volley('apply', directory)).summary.balance.accepted).toBe(30);
   });

@@ -34,7 +34,9 @@ it('a row is of the plan that claimed it last, also where its process died befor
   expect((await runUntil(isOfMemory, workspace, ...retry)).some(isOfMemory)).toBe(true);
   workspace.setFaults();
   expect(await workspace.resend(second, 'rejected')).toMatchObject({ code: 0 });
+
   expect(await feedAgain(workspace, rejections)).toMatchObject({ accepted: 0, skipped: 1 });
+
   expect(await workspace.destinations()).toEqual(numbersOf(3));
 });
 
@@ -49,7 +51,9 @@ it('a row is of the plan that claimed it last, also where the memory is made ane
   removeMemory(job);
   rmSync(`${job}/claims`, { recursive: true });
   expect(await workspace.told('run', 'job.yaml', '--adopt')).toMatchObject({ state: 'nothing-new' });
+
   expect(await feedAgain(workspace, rejections)).toMatchObject({ accepted: 0, skipped: 1 });
+
   expect(await workspace.destinations()).toEqual(numbersOf(3));
 });
 
@@ -70,7 +74,9 @@ it.each([
   const sent = await run(workspace);
   expect(sent.balance).toMatchObject({ accepted: 2 });
   if (told.isGone) rmSync(sent.directory, { recursive: true });
+
   workspace.write('fixed.csv', fixed);
+
   expect((await run(workspace)).balance).toMatchObject({ accepted: 0, ...told.end });
   expect(await workspace.destinations()).toEqual(numbersOf(2));
 });
@@ -81,8 +87,10 @@ it('a row that contacts refused, and that was sent as SMS from its rejections, i
   workspace.change({ steps: [anSmsStep({ input: { files: 'fixed.csv' } })] });
   await run(workspace);
   workspace.change({ steps: [anSmsStep(IN)] });
+
   const { error } = await run(workspace);
   workspace.write('people.csv', people(1));
+
   expect(error).toMatchObject({ code: 'plan-mismatch', problems: [{ file: 'people.csv', line: 3 }] });
   await run(workspace);
   expect(await workspace.destinations()).toEqual(numbersOf(2));
@@ -107,6 +115,7 @@ async function countCampaign(workspace: Workspace, { directory }: { directory: s
 it('a row that comes back each time is of each of these runs: the campaign counts what all have sent', async () => {
   const { workspace, first, again } = await aJobThatRepeats();
   const runs = [first, await again(), await again(), await again()];
+
   for (const each of runs) expect((await countCampaign(workspace, each)).accepted).toBe(7);
   expect((await workspace.sms()).length).toBe(7);
 });
@@ -116,7 +125,9 @@ it('a row that comes back each time is retried for a time, and compared with wha
   const second = await again();
   await again();
   read({});
+
   const told = await workspace.retry(second.directory, 'filtered', '--job', 'job.yaml');
+
   expect(told).toMatchObject({ state: 'planned', steps: [{ counts: { read: 1, planned: 0, skipped: 1 } }] });
   await workspace.told('apply', told.directory);
   expect(readOutput(await workspace.told('report', told.directory), 1, 'skipped')[0]).toMatchObject({

@@ -8,7 +8,9 @@ test.concurrent('input that changed under an unfinished run is refused; --ignore
   const { summary } = await workspace.run();
   expect(summary.balance).toMatchObject({ accepted: 10, unprocessed: 20 });
   workspace.write('people.csv', people(30, 501));
+
   const [run, apply] = [await workspace.run(), await workspace.volley('apply', summary.directory)];
+
   expect([run.code, apply.code]).toEqual([2, 2]);
   expect(run.stderr).toMatch(/people\.csv: the file changed.*--ignore-changed-inputs/s);
   expect(workspace.requests()).toHaveLength(2);
@@ -26,7 +28,9 @@ test.concurrent('input that changed under an unfinished run is refused; --ignore
 test.concurrent('standard input is read whole, kept in the run directory, and sent once', async () => {
   const workspace = await aWorkspace();
   workspace.change({ steps: [anSmsStep({ input: { files: '-' } })] });
+
   const { code, summary } = await workspace.finish(workspace.start(['run', 'job.yaml'], { stdin: people(15) }));
+
   expect(code).toBe(0);
   expectEveryRowOnce(summary);
   expectLedgerAgrees(summary, await workspace.sms(), (row) => `Hi ${row.name}`);

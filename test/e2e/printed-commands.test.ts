@@ -65,7 +65,9 @@ test('after a 401 status says what the account says, and account and page name t
   const workspace = await aJobFor(people(20) + others, {}, { kind: 'status-401', area: 'sms', nth: 1 });
   const { code, summary } = await workspace.run();
   expect([code, summary.balance]).toMatchObject([4, { accepted: 0, unprocessed: 22 }]);
+
   const account = await read(workspace, 'report', 'job.yaml');
+
   expect(account).toContain('1 sms: 22 not sent → 1-sms.unprocessed.csv\n');
   expect(nextIn(account)).toMatch(/^Next: [\s\S]*key/);
   expect(nextIn(await read(workspace, 'status', 'job.yaml'))).toBe(nextIn(account));
@@ -144,7 +146,9 @@ test('what is advised of numbers that got a code a moment ago sends their rows a
   const start = { kind: 'verification.start', ...OF_NO_SMS, destination: 'mobile', whenTooEarly: 'reject', limits };
   const workspace = await aJobOfSteps(people(2), [start, start]);
   expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 2, rejected: 2 });
+
   const account = await read(workspace, 'report', 'job.yaml');
+
   expect(account).toContain('      2  the number got a code a moment ago (1400): volley retry, later\n');
   const [, , ...retry] = readCommands(nextIn(account))[0] ?? [];
   expect(retry.slice(-2)).toEqual(['--only', 'rejected']);
@@ -155,7 +159,9 @@ test('a plan with nothing in it says to correct its rows, and names no ledger th
   const service = { sandbox: true, bases: undefined, credentials: undefined };
   const workspace = await aJobFor('name,mobile\nAnn,n/a\nBob,x1\n', { service });
   await workspace.plan();
+
   const account = await read(workspace, 'report', 'job.yaml');
+
   expect(nextIn(account).replace(/\s+/g, ' ')).toMatch(
     /^Next: there is nothing in it to send: correct the rows in \S+1-sms.rejections.csv/,
   );
@@ -202,11 +208,13 @@ test.each([
   workspace.change({ service: { ...mistake(workspace.sandbox.origin) } });
   const first = await run();
   expect(readCommands(first.stdout).map((words) => words.slice(2))).toEqual([['run', 'job.yaml']]);
+
   workspace.change();
   const second = await run();
   const letGo = readCommands(second.stderr).find((words) => words[2] === 'abandon') ?? [];
   expect(letGo, second.stderr).not.toEqual([]);
   await workspace.volley(...letGo.slice(2));
+
   expect((await run()).code).toBe(0);
   expect(await workspace.ledger()).toHaveLength(30);
 });

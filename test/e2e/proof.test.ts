@@ -27,8 +27,10 @@ describe.concurrent('the proof of a run', () => {
     const plan = join(workspace.path(run), 'plan.json');
     expect(await doubt.verify('--plan', plan)).toMatchObject({ code: 0 });
     expect(await doubt.verify('--plan', doubt.write(`${readFileSync(plan, 'utf8')} `))).toMatchObject(ANOTHER_PLAN);
+
     expect((await workspace.settle(run, 'not-sent', 10)).code).toBe(0);
     const retried = (await workspace.resend(run, 'not-sent')).summary;
+
     const sent: string[] = [];
     for (const each of [run, retried.directory]) {
       const proof = await prove(workspace, each);
@@ -69,6 +71,7 @@ describe.concurrent('the proof of a run', () => {
 
   test('it says who planned and who approved; the plan.json that was approved holds without Volley, and no other does', async () => {
     const proof = await anApprovedRun();
+
     const [plan, approval] = proof.entries;
     expect([plan, approval]).toMatchObject([
       { type: 'plan', plannedBy: 'ann' },
@@ -108,6 +111,7 @@ describe.concurrent('the proof of a run', () => {
     const workspace = await aJobFor(people(20));
     const proof = await prove(workspace, (await workspace.run()).summary.directory);
     const find = async (number: string) => (await proof.verify('--salt', 'proof.salt', '--number', number)).stdout;
+
     expect(await find('+65 9100 0007')).toContain('+65 9100 0007: accepted (entry 14 (row 7 of step 1)');
     expect(await find('+6591000021')).toContain('+6591000021: not planned');
     const salt = proof.write(`${'0'.repeat(64)}\n`);

@@ -71,6 +71,7 @@ test('nothing of a pruned run is sent again: not its file, not its rejections, n
   expect(workspace.read(`${workspace.runOf(plan)}/1-sms.rejections.csv`)).toContain(`run ${run} was pruned on`);
   removeMemory(workspace.path('out/sale'));
   expect(await workspace.told('run', 'job.yaml', '--adopt')).toMatchObject({ state: 'nothing-new' });
+
   expect(await workspace.destinations()).toEqual(sent);
 });
 
@@ -96,6 +97,7 @@ test('a listener goes on when a run is pruned: its late receipts stand with othe
 test('runs in doubt, unfinished, young, among the last, or whose rows a plan has, stay', async () => {
   const { workspace, run, directory, prune } = await aFinishedRun();
   const { plan, directory: retry } = await workspace.retry(directory, 'rejected');
+
   const waiting = [
     { run: plan, reason: 'it was never applied' },
     { run, reason: `plan ${plan} has rows of it, and is not pruned` },
@@ -113,6 +115,7 @@ test('runs in doubt, unfinished, young, among the last, or whose rows a plan has
   await workspace.settle(retry, 'sent', balance.inDoubt);
   expect(await prune('1d')).toMatchObject({ pruned: [], kept: 2 });
   expect(await prune('0h', '--keep-last', '1')).toMatchObject({ pruned: [], kept: 1 });
+
   expect((await prune('0h')).pruned).toMatchObject([{ run: plan }, { run }]);
 });
 
@@ -131,7 +134,9 @@ test('a run stays whose rejections are in a plan that was never sent, also where
   await feed(workspace.path(`out/sale/${third}`), 'c.csv');
   workspace.setFaults();
   const plan = await workspace.plan();
+
   expect(await workspace.told('prune', 'job.yaml', '--older-than', '0h')).toMatchObject({ pruned: [] });
+
   expect(await workspace.told('apply', plan)).toMatchObject({ balance: { accepted: 1 } });
   expect((await workspace.told('prune', 'job.yaml', '--older-than', '0h')).pruned).toHaveLength(4);
 });
@@ -144,6 +149,7 @@ test('many runs are pruned with one write of the memory, which is as long as the
     await workspace.told('run', 'job.yaml');
   }
   const { revision } = readMemoryIn(workspace.path('out/sale'));
+
   expect((await workspace.told('prune', 'job.yaml', '--older-than', '0h')).pruned).toHaveLength(3);
   expect(readMemoryIn(workspace.path('out/sale')).revision).toBe(revision + 1);
 });

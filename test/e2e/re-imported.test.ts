@@ -51,7 +51,9 @@ describe.concurrent('a rejections file that is re-imported', () => {
     const fed = await workspace.run();
     expectEveryRowOnce(fed.summary);
     expect(fed.summary.balance).toMatchObject({ read: 2, accepted: 2 });
+
     expect(await workspace.retry(run, 'rejected')).toMatchObject(NOTHING_LEFT);
+
     expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(9)]);
     const again: Summary = await workspace.told('report', run);
     expect(again.steps[0]?.skips).toEqual({ retried: 1 });
@@ -91,6 +93,7 @@ describe.concurrent('a rejections file that is re-imported', () => {
     workspace.write('in/b.csv', file);
     workspace.write('in/c.csv', file.replace(numberOf(3), numberOf(13)).replace(numberOf(9), numberOf(19)));
     expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ 'read-again': 2 });
+
     workspace.write('in/d.csv', file.replace(numberOf(3), numberOf(23)).replace('Nobody', 'Somebody'));
     expect((await workspace.run()).summary.balance).toMatchObject({ read: 2, skipped: 2 });
     expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(9)]);
@@ -102,7 +105,9 @@ test.concurrent('a plan of rows that were re-imported gives nothing to itself as
   workspace.write('in/b.csv', rejectionsOf(run));
   const draft = await workspace.plan();
   expect((await workspace.resend(run, 'rejected')).code).toBe(0);
+
   const { code, stderr } = await workspace.volley('apply', draft);
+
   expect([code, stderr]).toEqual([2, expect.stringContaining('rows of it would be sent twice')]);
   expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ retried: 1 });
   expect(await workspace.destinations()).toEqual(numbersOf(3));
@@ -126,8 +131,10 @@ test.each(Object.entries(CLAIMS))(
     expect(await workspace.destinations()).toEqual(numbersOf(3));
     rmSync(claimed, { recursive: true });
     expect((await workspace.told('run', 'job.yaml')).state).toBe('nothing-new');
+
     workspace.write('in/c.csv', file);
     const { code, summary } = await workspace.run();
+
     expect([code, summary.balance]).toMatchObject([1, { read: 2, accepted: 1, rejected: 1 }]);
     const gone = { _code: 'bad-id', _reason: expect.stringContaining('is gone, and may have sent it') };
     expect(readOutput(summary, 1, 'rejections')).toMatchObject([gone]);
@@ -230,6 +237,7 @@ describe.concurrent('a row that a draft refused, of a file that a run read in an
     workspace.write('b.csv', fix(numberOf(19)));
     workspace.change({ steps: [anSmsStep({ input: { files: 'b.csv' } })] });
     expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 1 });
+
     workspace.change(IN_SINGAPORE);
     const { code, stderr } = await workspace.run();
     expect([code, stderr]).toEqual([2, expect.stringMatching(/in\/a\.csv:5: plan .* has claimed the row/)]);

@@ -54,7 +54,9 @@ test.each([
     // Of a plan that is not here, and of no plan at all.
     for (const clientMessageId of ['k3v9q2m8x4aa-1-0', 'order 12'])
       expect(await listener.post(aReceipt({ payload: { clientMessageId } }))).toBe(200);
+
     const told = await listener.stop();
+
     expect(told).toMatchObject({ received: 63, written: 63 });
     const joined = runs.map(({ directory }, at) => ({
       directory,

@@ -28,7 +28,9 @@ test('input that cannot be trusted refuses the plan: exit 2, every problem of ev
       aContactsStep({ input: { files: ['in/good.csv'] }, fields: { msisdn: 'handy' } }),
     ],
   });
+
   const ended = await workspace.run();
+
   const { state, exitCode, error } = readFailure(ended);
   expect([state, exitCode, error.code]).toEqual(['refused', 2, 'bad-input']);
   const said = error.problems.map(({ file, line, message }) => `${file}:${line}: ${message}`).join('\n');
@@ -66,6 +68,7 @@ describe.concurrent('an export that did not come', () => {
   test('is a failure where the input is required; nothing is sent, and once it comes it is', async () => {
     const workspace = await aNightlyJob({ required: true });
     expect((await workspace.run()).code).toBe(0);
+
     const said = 'no file is new, expected one (input.required): inbox/monday.csv was already sent by run';
     for (const verb of ['run', 'plan']) await expectMissing(workspace, said, verb);
     workspace.write('inbox/tuesday.csv', people(2, 10));
@@ -82,6 +85,7 @@ describe.concurrent('an export that did not come', () => {
       await expectMissing(workspace, said, verb);
     }
     expect(workspace.runs()).toHaveLength(1);
+
     workspace.write('inbox/wednesday.csv', people(2, 10));
     expect((await workspace.run()).code).toBe(0);
     expect(await workspace.destinations()).toEqual([...numbersOf(3), ...numbersOf(2, 10)]);
@@ -93,6 +97,7 @@ describe.concurrent('an export that did not come', () => {
     const said = 'its newest file, inbox/monday.csv, is 27 h old, expected 26 h at most (input.newerThan)';
     await expectMissing(workspace, said);
     expect(await workspace.destinations()).toEqual([]);
+
     workspace.write('inbox/tuesday.csv', people(2, 10));
     expect((await workspace.run()).code).toBe(0);
     expect(await workspace.destinations()).toEqual([...numbersOf(3), ...numbersOf(2, 10)]);

@@ -15,7 +15,9 @@ test('the sample job sends what the samples say, the ledger agrees row by row, R
 }, async () => {
   const workspace = await aWorkspace();
   for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, workspace.path(folder), { recursive: true });
+
   const { code, summary } = await workspace.volley('run', 'jobs/spring-sale.yaml');
+
   expect(code).toBe(0);
   expectEveryRowOnce(summary);
   for (const wanted of readAccount().steps) {

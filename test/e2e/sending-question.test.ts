@@ -19,7 +19,9 @@ async function aLiveJob(count: number, changes: Parameters<typeof aJob>[1] = {})
 test('run asks at a terminal before anything is sent; another answer keeps the plan, and names the command that sends it', async () => {
   const { workspace, at, run } = await aLiveJob(30, { prices: { file: 'prices.csv', currency: 'EUR' } });
   workspace.write('prices.csv', 'country,sms\nSG,0.05\n');
+
   const refused = await run('29');
+
   const [directory, [id]] = [workspace.firstRun(), workspace.plans()];
   expect(refused.stderr).toContain(`Plan ${id} of job sale`);
   expect(refused.stderr).toContain('30 people · 1.50 EUR · from ACME · now, for about 1 s.\nType 30 to send: ');
@@ -44,7 +46,9 @@ test.each([
 ])('%s answers before the question, at a terminal and without one', async (flag, code) => {
   for (const isAtTerminal of [true, false]) {
     const { workspace, at } = await aLiveJob(30);
+
     const ran = isAtTerminal ? await at([], 'run', 'job.yaml', flag) : await workspace.run(flag);
+
     expect([ran.code, ran.stderr]).toEqual([code, expect.not.stringContaining('Type')]);
     if (code !== 0) expect(readFailure(ran).error.code).toBe('plan-mismatch');
     expect(await workspace.destinations()).toEqual(code === 0 ? numbersOf(30) : []);
@@ -88,7 +92,9 @@ test('the question says scheduled times, several senders, notBefore, and steps o
   const steps = [contacts, sms('ACME'), sms('LADEN', '2026-11-27T10:00:00+01:00')];
   const { workspace, run } = await aLiveJob(1200, { steps });
   workspace.write('few.csv', people(3));
+
   const { stderr, code } = await run('2,400');
+
   expect(stderr.replaceAll('\n  ', ' ')).toContain(
     '2,400 messages · 3 contacts · from ACME and LADEN · now, for about 3 s · on 27 November 2026 at 10:00 UTC+01:00.\nType 2400 to send: ',
   );
@@ -98,7 +104,9 @@ test('the question says scheduled times, several senders, notBefore, and steps o
 test('a number that stands twice and gets both messages is not two people', async () => {
   const { workspace, run } = await aLiveJob(2, { sameText: 'send', steps: [anSmsStep({ duplicates: 'keep' })] });
   workspace.write('people.csv', `${people(2)}${people(2).replace('name,mobile\n', '')}`);
+
   const { stderr, code } = await run('4');
+
   expect(stderr).toContain('4 messages · from ACME · now, for about 1 s.\nType 4 to send: ');
   expect([code, (await workspace.sms()).length]).toEqual([0, 4]);
 });
@@ -132,6 +140,7 @@ test.skipIf(terminal.isMissing)(
   async () => {
     const workspace = await aJobFor(people(30));
     const answer = (text: string) => onTerminal(workspace, 'run job.yaml', [() => 'Type 30 to send: ', text]);
+
     expect(await answer(CTRL_C)).toContain('ended with 75');
     expect(await answer('yes\n')).toContain('ended with 2');
     expect(workspace.requests()).toEqual([]);

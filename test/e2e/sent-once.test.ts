@@ -59,7 +59,9 @@ describe.concurrent('who has had a message is known by what is sent', () => {
 
 test('started twice at once, one runs; the other finds the lock held, or nothing new', async () => {
   const workspace = await aJobFor(people(100), {}, { kind: 'latency', delayMs: 50 });
+
   const ended = await Promise.all([1, 2].map(() => workspace.finish(workspace.start(['run', 'job.yaml']))));
+
   const states = ended.map(({ code, stdout }) => {
     const { state, error } = JSON.parse(stdout);
     return code === 75 && error.code === 'lock-held' ? 'turned away' : `${state} ${code}`;

@@ -42,7 +42,9 @@ describe('rows in doubt, from the message export to the last message', () => {
     const counts = { read: 10, planned: 10 };
     expect(plan).toMatchObject({ exitCode: 0, retryOf: summary.plan, steps: [{ counts }] });
     expect(await workspace.destinations()).toEqual([...numbersOf(20), ...numbersOf(10, 31)]);
+
     const applied = await workspace.volley('apply', plan.directory);
+
     expect([applied.code, applied.summary.balance.accepted]).toEqual([0, 10]);
     expect(await workspace.destinations()).toEqual(numbersOf(40));
     const places = readOutput(applied.summary, 1, 'results').map((row) => Number(row._row));

@@ -17,15 +17,19 @@ test.concurrent.each(oneIn(2, ['SIGTERM', 'SIGINT'] as const))(
     const running = workspace.start(['run', 'job.yaml']);
     await until(() => workspace.requests().length === 3);
     running.signal(name);
+
     const { code, summary } = await workspace.finish(running);
+
     expect(code).toBe(75);
     expectEveryRowOnce(summary);
     expect(summary).toMatchObject({ state: 'stopped', stop: { reason: 'interrupted', detail: name } });
     expect(summary.balance).toMatchObject({ accepted: 30, inDoubt: 0, unprocessed: 20 });
     expect(workspace.requests()).toHaveLength(3);
     expectLedgerAgrees(summary, await workspace.sms(), (row) => `Hi ${row.name}`);
+
     workspace.setFaults();
     const again = await workspace.run();
+
     expect(again.code).toBe(0);
     expect(again.summary).toMatchObject({ plan: summary.plan, state: 'finished', balance: { accepted: 50 } });
     expect(await workspace.destinations()).toEqual(numbersOf(50));

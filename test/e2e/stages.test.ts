@@ -27,7 +27,9 @@ async function expectSentOnceLetGo(workspace: Workspace, run: string, count: num
 
 test('--first sends a sample, says how the rest is sent, and --rest sends that: each person once', async () => {
   const workspace = await aJobFor(people(447), { steps: STEPS });
+
   const first = await workspace.volley(...FIRST, '--no-json');
+
   expect(first.code, first.stderr).toBe(0);
   expect(await workspace.destinations()).toHaveLength(23);
   expect(words(first.stdout)).toMatch(/424 wait until a person lets stage 1 pass.*run job\.yaml --rest/);
@@ -100,7 +102,9 @@ test('a stage that goes badly ends with 4, and nothing more leaves until a perso
     exitCode: 2,
     message: expect.stringContaining('it has a ramp'),
   });
+
   const { code, summary } = await workspace.run();
+
   const balance = { accepted: 5, rejected: 5, unprocessed: 90 };
   expect([code, summary]).toMatchObject([4, { stop: { reason: 'held' }, balance }]);
   const hint = expect.stringContaining(`--pass-stage 1 --confirm ${summary.plan}`);
@@ -132,6 +136,7 @@ test('what a run that was stopped in its sample has not sent goes to no other pl
   expect((await workspace.destinations()).length).toBeLessThan(6);
   const run = workspace.firstRun();
   workspace.change();
+
   const { message } = await refused(workspace, 'retry', run, '--only', 'unprocessed', '--job', 'job.yaml');
   expect(message).toContain('stage 1 has not passed yet');
   expect(workspace.plans()).toHaveLength(1);

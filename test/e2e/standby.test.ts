@@ -33,6 +33,7 @@ describe('a standby', () => {
     workspace.setFaults();
     standby.passes(LEASE_MS);
     const { code, stderr, summary } = await standby.ended;
+
     expect([code, summary.balance]).toMatchObject([3, { accepted: 20, inDoubt: 10 }]);
     expect(stderr.match(/stands by: process \d+ on pod-1 is running the job/g)).toHaveLength(1);
     expect(stderr).toMatch(/takes over the job: process \d+ on pod-1 gave no sign of life for 60 s/);
@@ -42,6 +43,7 @@ describe('a standby', () => {
   test('leaves a leader alone that lives, whose clock is behind, and ends with the exit code of its run', async () => {
     const { workspace, leader, standby } = await aPair(SLOW, { wallMs: -120_000, rows: `${people(30)}P31,12\n` });
     const [led, stood] = [await workspace.finish(leader), await standby.ended];
+
     expect([led.code, stood.code, stood.summary.plan]).toEqual([1, 1, led.summary.plan]);
     expect(stood.summary.balance).toMatchObject({ accepted: 30, rejected: 1, inDoubt: 0 });
     expect(stood.stderr).toMatch(/takes over the job: process \d+ on pod-1 has ended/);
@@ -57,6 +59,7 @@ describe('a standby', () => {
     const requests = workspace.requests().length;
     leader.signal('SIGCONT');
     const woken = await leader.ended;
+
     expect([code, readFailure(woken).error.code]).toEqual([3, 'lock-held']);
     expect(workspace.requests()).toHaveLength(requests);
     await expectEachOnce(workspace, 30);
@@ -69,6 +72,7 @@ describe('a standby', () => {
     expect([gone.code, workspace.requests().length], gone.stdout).toEqual([75, 2]);
     standby.passes(LEASE_MS);
     const { code, summary } = await standby.ended;
+
     // The answer came, and its row in the journal may have come as well.
     expect([code, summary.state]).toEqual([summary.balance.inDoubt > 0 ? 3 : 0, 'finished']);
     await expectEachOnce(workspace, 30);
@@ -77,6 +81,7 @@ describe('a standby', () => {
   test('ends with 4 where its leader was stopped by an answer that a person must look at, and sends nothing', async () => {
     const { workspace, leader, standby } = await aPair(SLOW, { more: { kind: 'status-401', nth: 3 } });
     const [led, stood] = [await workspace.finish(leader), await standby.ended];
+
     expect([led.code, stood.code]).toEqual([4, 4]);
     expect(stood.summary.stop).toEqual(led.summary.stop);
     expect(workspace.requests()).toHaveLength(3);
@@ -95,6 +100,7 @@ describe('a standby', () => {
     leader.signal('SIGTERM');
     workspace.setFaults();
     const { code, summary } = await standby.ended;
+
     expect([(await leader.ended).code, code, summary.balance.accepted]).toEqual([75, 0, 50]);
     await expectEachOnce(workspace, 50);
   });
@@ -103,6 +109,7 @@ describe('a standby', () => {
     const { workspace, leader, standby } = await aPair(SLOW, { job: { repeat: 'per-day' } });
     standby.isPastMidnight();
     const [led, stood] = [await workspace.finish(leader), await standby.ended];
+
     expect([led.code, stood.code, stood.summary.plan]).toEqual([0, 0, led.summary.plan]);
     expect(workspace.runs()).toHaveLength(1);
     await expectEachOnce(workspace, 30);

@@ -23,7 +23,9 @@ describe.concurrent('opt-outs on standard input', () => {
     ['beside a file', ['stop.csv', '-'], numbersOf(7, 3)],
   ])('get no message: %s', async (_where, files, reached) => {
     const workspace = await aJobWith({ files }, { 'stop.csv': numbersIn(10) });
+
     const { code, summary } = await volleyIn(workspace, { stdin: numbersIn(1, 2) }, 'run', 'job.yaml');
+
     expect([code, await workspace.destinations()]).toEqual([0, reached]);
     expect(summary.steps[0]?.suppression?.at(-1)).toMatchObject({ file: 'standard input', read: 2, found: 2 });
   });
@@ -120,7 +122,9 @@ test('a large suppression list without a header is refused, and the command ends
   // So large that a thread reads it.
   const list = Array.from({ length: 400_000 }, (_, index) => `+65${91_000_000 + index}\n`).join('');
   const workspace = await aJobWith({ files: 'stop.csv' }, { 'stop.csv': list });
+
   const { code, stderr } = await workspace.finish(workspace.start(['plan', 'job.yaml']));
+
   expect([code, stderr]).toEqual([
     2,
     expect.stringContaining('stop.csv:1: the first line is a number, expected a header'),

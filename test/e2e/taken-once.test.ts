@@ -155,6 +155,7 @@ test.each([
   const begunAt = todayAt(begins);
   expect((await runAt(workspace, begunAt)).code).toBe(4);
   workspace.setFaults();
+
   const counts = [];
   for (const later of [minutes, minutes + 9 * 60]) {
     expect((await runAt(workspace, begunAt + later * 60_000)).code).toBe(0);

@@ -6,7 +6,9 @@ import { aWorkspace, type Workspace } from './a-workspace.js';
 test.concurrent('--version is that of the package, wherever it is asked', async () => {
   const workspace = await aWorkspace();
   workspace.write('package.json', '{ "version": "9.9.9" }');
+
   const { code, stdout } = await workspace.volley('--version');
+
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   expect(code).toBe(0);
   expect(stdout).toMatch(

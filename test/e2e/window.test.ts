@@ -16,11 +16,14 @@ const JOB = ['--job', 'job.yaml'];
 test('a window that is closed lets nothing leave and ends with 75, whatever the zone of the machine; once the job has others a retry sends each once', async () => {
   const zone = { timeZone: zoneAtNoon(), unknown: 'reject', outside: 'stop' };
   const workspace = await aJobFor(people(12), { window: { days: DAYS, from: '14:00', to: '15:00', ...zone } });
+
   const running = workspace.start(['run', 'job.yaml'], { env: { TZ: 'Pacific/Kiritimati' } });
   const closed = await workspace.finish(running);
+
   expect([closed.code, readFailure(closed).error.code]).toEqual([75, 'closed']);
   expect(closed.stderr).toMatch(/the window is closed for all that is left; .*14:00/);
   expect(await workspace.destinations()).toEqual([]);
+
   // The hours that were planned hold: for others the rest is let go, and planned again.
   workspace.change({ window: { ...OPEN, ...zone } });
   expect((await workspace.run()).code).toBe(75);

@@ -39,6 +39,7 @@ test.each([
   // The HTTP client takes a connection for free a turn of the event loop after its answer.
   for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
   const { conversationId } = await create(2);
+
   expect(server.service.kept.of('conversations', rowOf(2).name)).toMatchObject([{ id: conversationId }]);
 });
 
@@ -58,7 +59,9 @@ test('connections that are dropped answer what is in flight, and nothing after i
   };
   const first = send();
   await expect.poll(() => held.length).toBe(1);
+
   transport.dropConnections?.();
+
   expect(await send()).toBe('2');
   held[0]?.();
   expect(await first).toBe('1');
@@ -86,6 +89,8 @@ test('the deadline of a drip-fed answer holds after thousands of requests, when 
   const stop = new AbortController();
   for (let count = 0; count < OFTEN; count++) await transport.send(aCall({ base: server.base }), stop.signal);
   timers.push(setInterval(collectGarbage, 50));
+
   const answer = await transport.send(aCall({ base: server.base }), stop.signal);
+
   expect(answer).toMatchObject({ kind: 'failure', reason: 'no complete answer within 1.4 s (TimeoutError)' });
 });

@@ -7,6 +7,7 @@ import { expectLaw, type Fate, fatesAfter, isStopping } from './law.js';
 /** The fault meets one request; what becomes of its rows, and of all others, is known before. */
 export async function meetOnce(kind: Kind, fault: Fault, { at, scene: { server, run } }: { at: number; scene: Scene }) {
   const { code, summary } = await run();
+
   const fates = expectLaw(summary!, kind, server);
   expect(server.struck, `request ${at}`).toBe(1);
   const wrong = rowsOf(kind).flatMap((row, index) => {
@@ -18,6 +19,7 @@ export async function meetOnce(kind: Kind, fault: Fault, { at, scene: { server, 
   expect(wrong, `request ${at}`).toEqual([]);
   const { balance } = summary!;
   expect(code).toBe(isStopping(fault) ? 4 : codeOf(balance));
+
   await runOnceHealed(kind, { server, run }, { isFinished: !isStopping(fault), ...balance });
 }
 
@@ -39,7 +41,9 @@ async function runOnceHealed(
 ): Promise<void> {
   await server.heal();
   const { requests } = server;
+
   const { code, summary } = await run();
+
   if (before.isFinished) {
     const idle = { code: codeOf({ inDoubt: before.inDoubt, rejected: 0 }), summary: undefined };
     expect({ code, summary, requests: server.requests }).toEqual({ ...idle, requests });
@@ -59,6 +63,7 @@ export function codeOf({ inDoubt, rejected }: { inDoubt: number; rejected: numbe
 /** What was answered before is settled, what is held are rows of requests that met the fault, and nothing else is. */
 export async function endure(kind: Kind, { at, scene: { server, run } }: { at: number; scene: Scene }): Promise<void> {
   const { code, summary } = await run();
+
   const fates = expectLaw(summary!, kind, server);
   expect(server.struck).toBeGreaterThan(0);
   const before = rowsOf(kind).slice(0, (at - 1) * kind.rowsPerRequest);
@@ -66,12 +71,14 @@ export async function endure(kind: Kind, { at, scene: { server, run } }: { at: n
   const { balance, state } = summary!;
   const isFinished = state === 'finished';
   expect(isFinished ? [codeOf(balance)] : [4, 75]).toContain(code);
+
   await runOnceHealed(kind, { server, run }, { isFinished, ...balance });
 }
 
 /** Rows of one request are held at most: those beside it keep their connections and their answers. */
 export async function meetAmongOthers(kind: Kind, fault: Fault, { server, run }: Scene): Promise<void> {
   const { summary } = await run();
+
   const fates = expectLaw(summary!, kind, server);
   const requestOf = (index: number) => Math.floor(index / kind.rowsPerRequest);
   const held = rowsOf(kind).flatMap((row, index) => (fates.get(row[kind.column]) === 'in-doubt' ? [index] : []));

@@ -44,7 +44,9 @@ describe.concurrent.each(ALL ? (['webhook', 'channel'] as const) : (['channel'] 
         expect(ENDS[fault.means]).toContain(end);
         expect(scene.server.struck).toBe(1);
         await scene.server.heal();
+
         const last = end === 'made' ? first : await scene.run();
+
         expect(last).toMatchObject({ code: 0, summary: { balance: { accepted: 5 } } });
         expectLaw(last.summary!, KIND, scene.server);
         expectMadeOnce(scene, thing, end === 'unknown');

@@ -72,7 +72,9 @@ test.each<[string, Foreign, number]>([
     const front = await openFront(workspace.sandbox.origin, foreign);
     changeTo(workspace, front, 30, { steps: [aStepForTomorrow()] });
     const { summary } = await workspace.run();
+
     const { code, stdout } = await workspace.volley('cancel', summary.directory);
+
     expect([code, JSON.parse(stdout)]).toMatchObject([3, { batches: cancels, cancelled: 0, inDoubt: cancels * 10 }]);
     expect((await workspace.sms()).filter(({ cancelledAt }) => cancelledAt !== null)).toHaveLength(cancels * 10);
     // Nothing says that they were sent, and nothing that they were not: neither command sends them again.
@@ -148,7 +150,9 @@ describe('behind a real nginx, which answers when the service took a batch and s
     async (_, settings) => {
       const workspace = await aWorkspaceInProcess({ kind: 'stall-after', nth: STRUCK });
       changeTo(workspace, await anNginxBefore(workspace.sandbox.origin, settings), ROWS);
+
       const { accepted, inDoubt } = await runToItsEnd(workspace);
+
       expect(await workspace.destinations()).toEqual(numbersOf(ROWS));
       expect(accepted + inDoubt).toBe(ROWS);
       expect(inDoubt).toBeGreaterThan(0);

@@ -11,6 +11,7 @@ test('the column about messages to a phone comes first', () => {
     aColumn('Newsletter', 10, () => 'Ja'),
     aColumn('SMS consent', 10, (index) => (index < 4 ? 'TRUE' : 'FALSE')),
   );
+
   expect(found.map(({ column, value, rows, isOfMail }) => [column, value, rows, isOfMail])).toEqual([
     ['SMS consent', 'true', 4, false],
     ['Newsletter', 'ja', 10, false],
@@ -29,6 +30,7 @@ test('a column of refusals allows those who said no, or nothing', () => {
 
 test('HubSpot says who is a contact of marketing', () => {
   const status = (index: number) => (index < 4 ? 'Non-marketing contact' : 'Marketing contact');
+
   expect(consentOf(aColumn('Marketing contact status', 10, status))).toMatchObject([
     { value: 'marketing contact', rows: 6 },
   ]);

@@ -8,6 +8,7 @@ test('the column with the most valid numbers is the one that is sent to', () => 
     aColumn('Kontakt', 40, plus),
     aColumn('Work phone', 40, (index) => (index < 20 ? plus(500 + index) : '')),
   );
+
   expect(guessOf(lines).number).toMatchObject({ column: 'Kontakt', valid: 40, withPlus: 40, country: undefined });
 });
 
@@ -17,6 +18,7 @@ test('of valid numbers those are counted that are of no mobile phone', () => {
     4,
     (index) => ['+4940746331', '040 7463319', '0171 2345678', '+6591234567'][index] ?? '',
   );
+
   expect(guessOf(lines, { country: 'DE' }).number).toMatchObject({ valid: 4, notMobile: 2 });
 });
 
@@ -26,6 +28,7 @@ test('of two columns within 20 points none is chosen', () => {
     aColumn('Mobile', 40, (index) => (index < 33 ? plus(500 + index) : '')),
   );
   const search = guessNumber(aSample(lines), { destination: undefined, country: undefined });
+
   expect(search).toMatchObject({ kind: 'several', columns: [{ column: 'Phone' }, { column: 'Mobile' }] });
   expect(guessOf(lines, { destination: 'mobile' }).number).toMatchObject({ column: 'Mobile', valid: 33 });
 });
@@ -37,6 +40,7 @@ test.each(['Customer ID', 'Fax', 'Order number', 'shippingZip', 'PLZ'])(
       aColumn(name, 30, plus),
       aColumn('Mobile', 30, (index) => (index < 28 ? plus(index) : '')),
     );
+
     expect(guessOf(lines).number?.column).toBe('Mobile');
   },
 );
@@ -46,6 +50,7 @@ test('numbers without + need no default country where a column says it', () => {
     aColumn('Handy', 30, local),
     aColumn('Land', 30, (index) => (index % 2 ? 'SG' : 'Singapur')),
   );
+
   expect(guessOf(lines).number).toMatchObject({ valid: 30, withPlus: 0, countryColumn: 'Land', country: undefined });
 });
 
@@ -61,6 +66,7 @@ test.each([
   ],
 ])('numbers that lost their + are taken for no country but their own: %s', (_, cell, country, countries) => {
   const { number } = guessOf(aColumn('Mobile', 30, cell));
+
   expect(number).toMatchObject({ column: 'Mobile', valid: country === undefined ? 0 : 30, country });
   expect(Object.fromEntries(number!.tried!.lostPlus.map((each) => [each.country, each.valid]))).toEqual(countries);
 });
@@ -70,22 +76,26 @@ test('a column of states is not taken for countries', () => {
     aColumn('Phone', 30, local),
     aColumn('State', 30, () => 'DE'),
   );
+
   expect(guessOf(lines).number?.countryColumn).toBeUndefined();
 });
 
 test('where numbers without + would be valid in several countries, none is assumed', () => {
   const { number } = guessOf(aColumn('Phone', 60, local));
+
   expect(number).toMatchObject({ column: 'Phone', valid: 0, country: undefined, tried: { found: undefined } });
   expect(number?.tried?.best.length).toBeGreaterThan(1);
 });
 
 test('a country in which 90 % are valid, 20 points before the next, is the default', () => {
   const lines = aColumn('Telefon', 60, (index) => `030 1234500${10 + index}`);
+
   expect(guessOf(lines).number).toMatchObject({ country: 'DE', valid: 60 });
 });
 
 test('numbers without + are of the country of those with +, if 90 % say so', () => {
   const lines = aColumn('Mobile', 60, (index) => (index % 2 ? plus(index) : local(index)));
+
   expect(guessOf(lines).number).toMatchObject({ valid: 60, withPlus: 30, country: 'SG' });
 });
 

@@ -79,6 +79,7 @@ test.each(['undici', 'net,STREAM', 'str*'])(
   'the built command refuses NODE_DEBUG=%s, by which Node would print bytes and addresses',
   async (debug) => {
     const ended = await new Running(['plan', 'sale.yaml'], { cwd: root, env: { NODE_DEBUG: debug } }).ended;
+
     expect(readFailure(ended)).toMatchObject({ exitCode: 2, error: { code: 'unsafe-environment' } });
     expect(ended.stderr).toContain('"Cannot start: with NODE_DEBUG=');
   },

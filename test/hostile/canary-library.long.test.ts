@@ -66,6 +66,7 @@ test.each([
 ])('plan rejects for %s without a number in what it throws or logs', async (_, people, step) => {
   const program = aProgram();
   const directory = aFolder({ 'people.csv': people });
+
   expect(await program.watch(() => plan(aJob([step]), { ...program.options, directory }))).toBeUndefined();
   expect(program.leaks()).toEqual([]);
 });
@@ -82,7 +83,9 @@ describe.each(oneIn(2, ENDS))('before a service that repeats the key and a numbe
     // All at once: each waits for its pauses.
     const jobs = [[smsStep()], [handOff], [dialer, smsStep()]].map(async (steps, index) => {
       const job = { ...aJob([...steps, chat], service), name: `sale-${index}` };
+
       const planned = await program.watch(() => plan(job, { ...program.options, directory }));
+
       expect(planned, program.told.join('\n')).toBeDefined();
       await program.watch(() => apply(planned?.directory ?? '', program.options));
     });
@@ -99,7 +102,9 @@ describe.each(oneIn(2, ENDS))('before a service that repeats the key and a numbe
       await program.watch(() => call(service));
       await service.close();
     });
+
     await Promise.all(calls);
+
     expect(program.leaks()).toEqual([]);
     if (manner === 'refuses') expect(program.told).toHaveLength(2 * listCalls().length);
   });
@@ -132,9 +137,11 @@ test('a call that cannot be formed, and options that make no service, throw no n
   const program = aProgram();
   const service = createService({ account: 'acme', bases: BASES, credentials: keys });
   onTestFinished(() => service.close());
+
   await program.watch(() => service.verification.readSession({ sessionId: `${NUMBER}/..` }));
   await program.watch(() => createService({ account: 'acme', subAccountId: NUMBER, credentials: keys }));
   await program.watch(() => createService({ account: 'acme', [NUMBER]: 1, credentials: keys } as never));
+
   expect(program.told).toHaveLength(6);
   expect(program.leaks()).toEqual([]);
 });
@@ -145,7 +152,9 @@ test("a program's log gets plain fields alone, without secrets and numbers", () 
   secrets.keep(SECRETS.CHAT_KEY);
   const log = createHost(program.options).createLog?.(secrets);
   const fields = { row: 3, said: `${NUMBER} ${SECRETS.CHAT_KEY}`, error: new Error(NUMBER), list: [NUMBER] } as never;
+
   for (const level of ['info', 'warn', 'error'] as const) log?.[level](`${SECRETS.CHAT_KEY} of ${NUMBER}`, fields);
+
   expect(program.told).toHaveLength(8);
   expect(program.told[1]).toBe('["[secret] of +65******99",{"row":3,"said":"+65******99 [secret]"}]');
   expect(program.leaks()).toEqual([]);

@@ -21,11 +21,13 @@ describe('a workbook that unpacks to far more than its size', () => {
   ];
   it.each(oneIn(2, LONG))('in %s is refused before that is in memory', async (_what, parts) => {
     const file = book({ parts });
+
     expect((await readRefused(file))[0]).toContain('a text or a tag in it is longer than 16777216 bytes');
   });
 
   it('in its shared texts is refused before they fill the memory', async () => {
     const file = book({ parts: { 'xl/sharedStrings.xml': `${SST}${'<si/>'.repeat(9_000_000)}</sst>` } });
+
     expect(await readRefused(file)).toEqual([
       'people.xlsx: its texts take more than 268435456 bytes of memory, expected at most that many',
     ]);
@@ -33,6 +35,7 @@ describe('a workbook that unpacks to far more than its size', () => {
 
   it('in its rows is refused at the limit of a file', async () => {
     const file = book({ rows: HEADER + '<row><c><v>6591234567</v></c></row>'.repeat(100_000) });
+
     expect(await readRefused(file, anInput({ limits: { maxFileBytes: 2 * MB } }))).toEqual([
       'people.xlsx: it holds more than 2097152 bytes of content, expected at most that many',
     ]);
@@ -41,6 +44,7 @@ describe('a workbook that unpacks to far more than its size', () => {
   it('by naming one long text in many cells is refused at the limit of a file', async () => {
     const rows = HEADER + '<row><c t="s"><v>0</v></c></row>'.repeat(3000);
     const file = book({ rows, shared: [`<t>${'x'.repeat(32_000)}</t>`] });
+
     expect(await readRefused(file, anInput({ limits: { maxFileBytes: 8 * MB } }))).toEqual([
       'people.xlsx: its cells hold more than 8388608 characters, expected at most that many',
     ]);
@@ -49,9 +53,11 @@ describe('a workbook that unpacks to far more than its size', () => {
   it('in the columns of its rows costs what its cells cost', async () => {
     const row = '<row><c r="A@"><v>1</v></c><c r="XFD@" s="1"/></row>';
     const rows = Array.from({ length: 20_000 }, (_, at) => row.replaceAll('@', String(at + 2)));
+
     const { cells } = await readWhole(
       book({ rows: `<row r="1"><c r="A1" t="str"><v>mobile</v></c></row>${rows.join('')}` }),
     );
+
     expect(cells).toHaveLength(20_000);
   });
 

@@ -233,7 +233,9 @@ test('recall is planned by one person, approved by another and then sent, as job
   const { json: planned } = await volleyAs('ann', 'plan', 'jobs/recall.yaml');
   expect((await volleyAs('ann', 'approve', planned.directory, '--confirm', planned.planSha256)).code).toBe(4);
   expect((await volleyAs('bob', 'approve', planned.directory, '--confirm', planned.planSha256)).code).toBe(0);
+
   const sent = await volleyAs('ann', 'apply', planned.directory);
+
   expect(sent.code).toBe(0);
   expect(sent.json.balance).toMatchObject({ read: 9, accepted: 8, rejected: 1 });
 });

@@ -24,6 +24,7 @@ describe('image', () => {
     const steps = build.instructions.map(({ name, text }) => `${name} ${text}`);
     const install = steps.findIndex((step) => step.startsWith('RUN npm ci '));
     const sources = steps.findIndex((step) => /^COPY .*\bsrc\b/.test(step));
+
     expect(install).toBeGreaterThan(-1);
     expect(install).toBeLessThan(sources);
     expect(steps[install]).toContain('--ignore-scripts');
@@ -33,6 +34,7 @@ describe('image', () => {
   test('builds, lists the parts, then drops what only building needs and what the bundle holds', () => {
     const script = lastOf(build, 'RUN')?.split(' && ') ?? [];
     const at = (start: string) => script.findIndex((command) => command.startsWith(start));
+
     expect(script[0]).toBe('VOLLEY_REVISION="$REVISION" npm run build');
     expect([at('npm sbom --omit=dev '), at('node .image.mjs'), at('npm prune --omit=dev --ignore-scripts')]).toEqual([
       1, 2, 3,
@@ -45,6 +47,7 @@ describe('image', () => {
     writeFileSync(join(directory, 'sbom.cdx.json'), '{"metadata":{"component":{"name":"app"}}}');
     execFileSync(process.execPath, ['.image.mjs'], { cwd: directory });
     const readJson = (name: string) => JSON.parse(readFileSync(join(directory, name), 'utf8'));
+
     expect(Object.keys(readJson('package.json').dependencies)).toEqual(['fastify']);
     expect(readJson('package.json')).toMatchObject({ version, bin });
     expect(readJson('sbom.cdx.json').metadata.component.name).toBe('volley');
@@ -58,6 +61,7 @@ describe('image', () => {
     const loaded = texts.flatMap((text) =>
       ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName),
     );
+
     expect(loaded).toContain('fastify');
     expect(new Set(loaded.filter((name) => !name.startsWith('.') && !isBuiltin(name)))).toEqual(new Set(['fastify']));
   });
@@ -65,6 +69,7 @@ describe('image', () => {
   test('ends with the program and its reference, owned by root; node is process 1, for SIGTERM; its numeric user owns the one directory to write to, in no anonymous volume', () => {
     const copied = ['package.json', 'node_modules', 'dist', 'jobs', 'sbom.cdx.json'];
     const steps = final.instructions.filter(({ name }) => !['ARG', 'LABEL'].includes(name));
+
     expect(steps.map(({ name, text }) => `${name} ${text}`)).toEqual([
       'ENV NODE_ENV=production',
       ...copied.map((name) => `COPY --from=${build.name} /app/${name} /app/${name}`),
@@ -89,6 +94,7 @@ test('the build context holds nothing but what the Dockerfile copies', () => {
   const copied = build.instructions
     .filter(({ name }) => name === 'COPY')
     .flatMap(({ text }) => text.split(' ').slice(0, -1));
+
   expect(rules[0]).toBe('*');
   expect(rules.slice(1).toSorted()).toEqual(copied.map((path) => `!${path}`).toSorted());
   expect(copied.filter((path) => !existsSync(`${ROOT}${path}`))).toEqual([]);

@@ -16,7 +16,9 @@ test('the hand-off of the page on events: its events are in the file of the list
   expect(written).toContain('http://127.0.0.1:8080/');
   writeFileSync(path, written.replace('127.0.0.1:8080', `127.0.0.1:${port}`));
   const events = () => eventsIn(readFileSync(join(directory, 'events.ndjson'), 'utf8'));
+
   const { code, stdout, stderr } = await start('run', 'jobs/handoff.yaml').ended;
+
   expect(code, stderr).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ balance: { read: 17, accepted: 7, rejected: 10 } });
   // All are there as soon as the job has ended.

@@ -33,13 +33,16 @@ test.each(['https://hooks.example.com/receipts', 'https://192.0.2.7/receipts'])(
   async (receipts) => {
     const record = aNetworkRecord();
     const directory = aDirectory([anSmsStep(), handOff('https://hooks.example.com/events')], receipts);
+
     const { code, stdout, stderr } = await start(directory, record, 'run', 'sale.yaml').ended;
+
     expect([code, record.outside], stderr).toEqual([0, []]);
     expect(stderr).toContain('how the job ended was not posted');
     expect(record.started).toBeGreaterThan(0);
     const summary: Summary = JSON.parse(stdout);
     expectEveryRowOnce(summary);
     expect(summary.balance.accepted).toBe(5);
+
     const report = await runCommandInProcess(['report', summary.directory, '--no-json'], { cwd: directory, env: {} });
     expect(report.stdout).toContain('no message left this machine');
   },
@@ -67,6 +70,7 @@ test.each([
     await expect
       .poll(counts, { timeout: 60_000 })
       .toMatchObject(deliversOutside ? { failedAttempts: MORE_THAN_NONE } : { outside: 2 });
+
     expect(record.outside).toEqual(outside);
   },
 );

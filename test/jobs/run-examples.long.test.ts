@@ -139,6 +139,7 @@ const EXAMPLES: Readonly<Record<string, Wanted>> = {
 test('every example that says `sandbox: true` is run here', async () => {
   const names = readdirSync(`${ROOT}jobs`).filter((name) => name.endsWith('.yaml'));
   const jobs = await Promise.all(names.map((name) => loadJob(`${ROOT}jobs/${name}`)));
+
   const onSandbox = names.filter((_, at) => jobs[at]?.service.sandbox).map((name) => name.replace('.yaml', ''));
   // In a test of their own: autumn-sale.test.ts, e2e/sample-job.long.test.ts.
   const others = onSandbox.filter((name) => !['autumn-sale', 'recall', 'spring-sale'].includes(name));
@@ -156,7 +157,9 @@ test.concurrent.each(Object.entries(EXAMPLES))(
     const job = wanted.name ?? name;
     await wanted.before?.(directory);
     const before = wanted.before === undefined ? [] : readLedgerOf(directory, job);
+
     const { code, stdout, stderr } = await (WATCHED.includes(name) ? runWatched : runHere)(directory, name);
+
     expect(code, stderr).toBe(0);
     const summary = JSON.parse(stdout) as Summary;
     expect(summary.state).toBe('finished');
@@ -166,6 +169,7 @@ test.concurrent.each(Object.entries(EXAMPLES))(
     }
     const ledger = readLedgerOf(directory, job);
     wanted.expectLedger(ledger.slice(before.length), summary);
+
     expect((await runHere(directory, name)).code).toBe(0);
     expect(readLedgerOf(directory, job)).toEqual(ledger);
   },

@@ -52,8 +52,10 @@ describe('runner that resumes behind a torn tail', () => {
       await writer.append(anOpen({ pid: 8 }));
       await writer.append(anIntent({ request: 5 }));
       await writer.close();
+
       const found: JournalEntry[] = [];
       const after = await readJournal(files, JOURNAL_PATH, ({ entry }) => found.push(entry));
+
       expect(found.slice(2)).toEqual([anOpen({ pid: 8 }), anIntent({ request: 5 })]);
       expect(after).toMatchObject({ tornBytes: 0, lastSeq: 4, lastEpoch: 2 });
     }
@@ -98,8 +100,10 @@ describe('line of a runner that lost its lock, cut in the middle of its write wh
         await writer.append(entry);
       }
       await writer.close();
+
       const found: PlacedLine[] = [];
       const after = await readJournal(files, JOURNAL_PATH, (line) => found.push(line));
+
       expect(found.slice(3).map(({ entry }) => entry)).toEqual(entries);
       expect(after).toMatchObject({ tornBytes: 0, lastSeq: 7, lastEpoch: 2 });
       const window = createJournalWindow(files, JOURNAL_PATH);

@@ -58,7 +58,9 @@ describe('the state of a run', () => {
     await writer.append(anIntent({ request: 4 }));
     const whole = await replay(files);
     await rewrite(files, damageFirstLine);
+
     const { state, end } = await readRunState(files, JOURNAL_PATH);
+
     await expect(replay(files)).rejects.toMatchObject(DAMAGED);
     expect(state).toEqual(whole.state);
     expect(end).toEqual(whole.end);
@@ -107,7 +109,9 @@ describe('the state of a run', () => {
     const next = await continueJournal(files, JOURNAL_PATH, { end, ...aLock(2), state });
     await next.append(anOpen({ pid: 2 }));
     await next.append(anIntent({ request: 3, rows: [30, 10] }));
+
     const read = await readRunState(files, JOURNAL_PATH);
+
     const whole = await replay(files);
     expect(read.state.snapshot()).toEqual(whole.state.snapshot());
     expect(read.state.step(1)).toMatchObject({ nextRequest: 4 });

@@ -8,6 +8,7 @@ const GRACE_MS = 30_000;
 
 test.concurrent('killed four times, at random: nothing is sent twice, nothing lost, in doubt is what was open', async () => {
   const { failures, kills } = await soakMany({ ...SHORT, from: 1, signal: 'SIGKILL' });
+
   expect(failures).toEqual([]);
   expect(kills).toBe(SHORT.kills);
 });
@@ -20,6 +21,7 @@ test.concurrent('asked to stop twice, at random: each time it ends within its gr
     from: 101,
     signal: 'SIGTERM',
   });
+
   expect(failures).toEqual([]);
   expect(kills).toBe(2);
   expect(inDoubt).toBe(0);

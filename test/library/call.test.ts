@@ -69,7 +69,9 @@ test.each<[string, (clients: ReturnType<typeof createClients>) => unknown, strin
   ],
 ])('%s, from a program without types, is refused before anything is sent', async (_, give, so) => {
   const { costs, clients } = someClients();
+
   await expect(give(clients)).rejects.toMatchObject({ code: 'bad-input', message: expect.stringContaining(so) });
+
   expect(costs).toEqual([]);
 });
 

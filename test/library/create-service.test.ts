@@ -29,10 +29,12 @@ describe('the lane of an area', () => {
   test('is shared by its calls: one waits for the other, and another area for neither', async () => {
     const { base, held, lines } = await aHoldingServer();
     const { verification, contacts } = aService(base, oneAtATime);
+
     const first = verification.createSession({ destination: '+6591234567' });
     await vi.waitFor(() => expect(held).toHaveLength(1), { interval: 2 });
     const second = verification.readSession({ sessionId: 's-1' });
     await contacts.createContact(someone);
+
     expect(lines()).toEqual(['POST /api/v2/subaccounts/acme_hq/sessions', 'POST /accounts/acme/contacts']);
     held[0]?.write(SESSION);
     await first;
@@ -47,7 +49,9 @@ describe('the lane of an area', () => {
     const first = service.verification.createSession({ destination: '+6591234567' });
     await vi.waitFor(() => expect(held).toHaveLength(1), { interval: 2 });
     const second = service.verification.readSession({ sessionId: 's-1' });
+
     const closed = service.close();
+
     const interrupted = { name: 'UserError', code: 'interrupted' };
     await expect(second).rejects.toMatchObject(interrupted);
     await expect(service.contacts.createContact(someone)).rejects.toMatchObject(interrupted);
@@ -64,7 +68,9 @@ test('once the signal aborts, what is in flight is in doubt and nothing more is 
   const service = aService(base, { signal: stop.signal });
   const sent = service.verification.createSession({ destination: '+6591234567' });
   await vi.waitFor(() => expect(held).toHaveLength(1), { interval: 2 });
+
   stop.abort();
+
   await expect(sent).rejects.toMatchObject({ name: 'ServiceError', code: 'in-doubt' });
   await expect(service.contacts.createContact(someone)).rejects.toMatchObject({ code: 'interrupted' });
   expect(lines()).toHaveLength(1);

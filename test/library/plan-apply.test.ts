@@ -73,7 +73,9 @@ test('of several problems the message says how many there are, and the first', a
 // A run waits a second behind what its account may have sent before: those that send do so at once.
 test.concurrent('plan says what would be sent, apply sends it, and a second plan has nothing new', async () => {
   const { file, directory } = aJobFolder();
+
   const planned = await plan(file);
+
   expect(planned).toMatchObject({
     job: 'sale',
     directory: expect.stringMatching(
@@ -96,7 +98,9 @@ test.concurrent('a signal stops a run before its end, its notice is reported, an
   const planned = await plan(file);
   const stop = new AbortController();
   const onNotice = vi.fn();
+
   const stopped = await apply(planned!.directory, { signal: stop.signal, onProgress: () => stop.abort(), onNotice });
+
   expect(stopped).toMatchObject({ state: 'stopped', stop: { reason: 'interrupted' }, exitCode: 75 });
   expect(stopped.balance.unprocessed).toBeGreaterThan(0);
   expect(onNotice).toHaveBeenCalledWith(expect.stringContaining('nothing new is sent'));
@@ -112,6 +116,7 @@ test.concurrent('secrets come from the environment that the program hands in', a
   const service = { account: 'acme', credentials: { apiKey: { env: 'ACME_KEY' } }, bases: { sms: sandbox.origin } };
   const { file } = aJobFolder({ service });
   const planned = await plan(file);
+
   await expect(apply(planned!.directory, { env: {} })).rejects.toMatchObject({ code: 'bad-credentials' });
   const env = { ACME_KEY: sandbox.credentials.apiKey };
   expect(await apply(planned!.directory, { env })).toMatchObject({ state: 'finished', balance: { accepted: 25 } });
@@ -184,6 +189,7 @@ test('what is no option, or of another type, is refused by name: a misspelt conf
   }
   await expect(plan(file, null as unknown as PlanOptions)).rejects.toMatchObject({ code: 'bad-input' });
   expect(existsSync(join(directory, 'out'))).toBe(false);
+
   const planned = await plan(file);
   for (const none of [undefined, planned]) await expect(untyped(none)).rejects.toMatchObject({ code: 'bad-plan' });
 });

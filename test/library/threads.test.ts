@@ -33,7 +33,9 @@ test('a run that a thread works on is refused to the other threads of its proces
   const ended = new Promise((resolve, reject) => thread.once('exit', resolve).once('error', reject));
   thread.on('message', (message: string) => messages.push(message));
   await vi.waitFor(() => expect(messages).toContain('sending'), { timeout: 20_000, interval: 5 });
+
   await expect(apply(planned!.directory)).rejects.toMatchObject({ name: 'UserError', code: 'lock-held' });
+
   thread.postMessage('stop');
   await ended;
   expect(messages.at(-1)).toBe('stopped');

@@ -92,6 +92,7 @@ describe('a file that a killed listener left', () => {
     await first.close();
     const whole = disk.readText(OUTPUT);
     disk.write(OUTPUT, Buffer.concat([Buffer.from(whole), tail]));
+
     const second = await aListener({ disk });
     expect(second.said[0]).toContain(`warn: cut off ${tail.length} bytes`);
     expect(disk.readText(OUTPUT)).toBe(whole);

@@ -18,6 +18,7 @@ test('the lease is held only while the database has confirmed it in time', async
     if (isFresh !== undefined) meter.watch({ type: 'lease', lease: { isFresh } });
     seen.push((await read(meter)).get('volley_worker_lease_held'));
   }
+
   expect(seen).toEqual([0, 0, 1, 0]);
 });
 
@@ -47,6 +48,7 @@ test('a worker that has ended holds nothing, and no breaker is open', async () =
   meter.watch({ type: 'attempt', ...SMS, isBreakerOpen: true });
   meter.close();
   const samples = await read(meter);
+
   const names = [
     'volley_worker_running',
     'volley_worker_lease_held',
@@ -102,5 +104,6 @@ test('a worker is well as long as its calls to the database end, also without an
     await context.emit({ type: 'idle', waits: false });
     await isWell(11_000);
   });
+
   expect(seen).toEqual([200, 200, 200, 503]);
 });

@@ -32,6 +32,7 @@ test('the reference documents no code of a row twice', () => {
 
 test('the reference documents every code of a row and of a step, and none that does not exist', () => {
   const own = ofRows.filter((code) => /^[a-z][a-z0-9-]+$/.test(code));
+
   expect(own.toSorted()).toEqual([...new Set(OF_ROWS.flatMap((codes) => Object.keys(codes)))].toSorted());
   expect(ofRows.filter((code) => !Object.hasOwn(ROW_CODES, code))).toEqual(['http-<status>']);
   expect(ofSteps.toSorted()).toEqual(Object.keys(ACTION_CODES).toSorted());
@@ -63,6 +64,7 @@ test('the reference documents every error code of a command, once, with what it 
 
 test('the library page documents every code of a single call, once', () => {
   const documented = readRows(readSection(readPage('jobs/reference/library.md'), 'Single calls')).map(([code]) => code);
+
   expect(documented.toSorted()).toEqual(
     Object.keys(SERVICE_ERRORS)
       .map((code) => `\`${code}\``)
@@ -72,6 +74,7 @@ test('the library page documents every code of a single call, once', () => {
 
 test('the reference names every output of a step', () => {
   const files = rowsUnder('Outputs').map(([file]) => file);
+
   expect(files).toEqual(expect.arrayContaining(LISTED_OUTPUTS.map((output) => `\`<n>-<kind>.${output}.csv\``)));
 });
 

@@ -28,6 +28,7 @@ test('the reference documents every flag of every command, once', () => {
       }))
       .filter((found) => found.rows !== 1),
   );
+
   expect(wrong).toEqual([]);
 });
 
@@ -39,11 +40,13 @@ test('the reference documents no flag that its command does not have', () => {
     const own = commands.filter((command) => isOrIsBelow(command.name, name));
     return own.length === 0 || !own.every(({ flags }) => flags.has(flag));
   });
+
   expect(unknown).toEqual([]);
 });
 
 test('the reference says which flags are required', () => {
   const said = rows.filter(({ meaning }) => meaning.startsWith('required')).map(({ flag }) => flag);
+
   expect(new Set(said)).toEqual(new Set(commands.flatMap(({ requiredFlags }) => requiredFlags)));
 });
 

@@ -10,6 +10,7 @@ const lines = readPage('src/README.md')
 
 test('the example lines of src/README.md are lines that Volley reads', () => {
   const [request = '', row = '', entry = '', event = ''] = lines;
+
   expect(decodeRequestLine(Buffer.from(request), 'src/README.md')).toMatchObject({ request: 1, rows: 1 });
   expect(JSON.parse(row)).toMatchObject(['p', 0, 2, 1, expect.any(Array), expect.any(Array)]);
   expect(decodeLine(Buffer.from(entry))).toMatchObject({ entry: { type: 'intent' } });

@@ -30,12 +30,14 @@ test('each path that the layers call pure is there', () => {
     `${ROOT}.dependency-cruiser.cjs`,
   );
   const pure = forbidden.flatMap(({ name, from }) => (name === 'pure-modules-have-no-effects' ? from.path : []));
+
   expect(pure.length).toBeGreaterThan(10);
   expect(pure.filter((path) => !files.some((file) => new RegExp(path).test(`src/${file}`)))).toEqual([]);
 });
 
 test('each bug that is planted has its one place in the source', () => {
   const bugs = readBugs(`${ROOT}test/planted`);
+
   expect(bugs.length).toBeGreaterThan(200);
   const isAstray = ({ file, find }: PlantedBug) => readFileSync(`${ROOT}${file}`, 'utf8').split(find).length !== 2;
   expect(bugs.filter(isAstray).map(({ name, file }) => `${name}: ${file}`)).toEqual([]);
@@ -53,6 +55,7 @@ test(`at most ${MOST_SHORT_FILES} files of src/ have fewer than 30 lines`, () =>
 test(`at most ${MOST_BAGS} types of src/ are bags that are handed around: Deps, Context, Session, Settings, Host`, () => {
   const BAG = /^(?:export )?(?:interface|type|class) (\w*(?:Deps|Context|Session|Settings|Host))\b/gm;
   const bags = files.flatMap((path) => [...textOf(path).matchAll(BAG)].map(([, name = '']) => `${name} in ${path}`));
+
   expect(bags.length, bags.join('\n')).toBeLessThanOrEqual(MOST_BAGS);
 });
 
@@ -71,6 +74,7 @@ test('no two files of src/ export one name', () => {
   const exported = files
     .filter((path) => path !== 'library/plan-and-apply.ts')
     .flatMap((path) => [...textOf(path).matchAll(DECLARED)].map(([, name = '']) => name));
+
   expect(exported).toEqual(expect.arrayContaining(['Rejection', 'Lane', 'planJob', 'splitLines']));
   expect(listMore(exported, (name) => name, 1)).toEqual([]);
 });

@@ -22,6 +22,7 @@ test('the reference has a table for everything that has keys', () => {
 
 test('the reference documents no key of a job file twice, and none that does not exist', () => {
   const known = new Set(keys.map(nameKey));
+
   expect(documented.map(nameKey).filter((name, at, all) => all.indexOf(name) !== at)).toEqual([]);
   expect(documented.map(nameKey).filter((name) => !known.has(name))).toEqual([]);
 });
@@ -34,6 +35,7 @@ test('the reference documents every key of a job file: in a row of its own, in t
     const isMap = documented.some((row) => row.of === of && row.path.startsWith(`${path}.`));
     return own === undefined && !isMap && !words.includes(path.slice(path.lastIndexOf('.') + 1));
   });
+
   expect(lacking.map(nameKey)).toEqual([]);
 });
 
@@ -42,12 +44,14 @@ test('the reference gives the default of every key that has one', () => {
     const own = documented.find((row) => row.of === of && row.path === path);
     return own !== undefined && value !== undefined && !listNames(own.cells[1] ?? '').includes(value);
   });
+
   expect(wrong).toEqual([]);
 });
 
 test('the reference shows the keys in bold that must be given', () => {
   const required = keys.filter(({ isRequired }) => isRequired).map(nameKey);
   const plain = documented.filter((row) => !row.isBold && required.includes(nameKey(row)));
+
   expect(required.length).toBeGreaterThan(10);
   expect(plain.map(nameKey)).toEqual([]);
 });

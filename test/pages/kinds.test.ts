@@ -30,6 +30,7 @@ describe.each(kinds)('the section of %s in the reference', (kind) => {
 
   test('names the columns of its results, in their order', () => {
     const [columns = ''] = listNames(facts.get('results') ?? '');
+
     expect(columns.split(' ')).toEqual(isRowKind(kind) ? ROW_KINDS[kind].resultColumns : ['']);
   });
 
@@ -41,11 +42,13 @@ describe.each(kinds)('the section of %s in the reference', (kind) => {
       .filter((unit) => unit !== 'concurrency' || isRowKind(kind))
       .flatMap((unit) => [defaultLimits[kind][unit], most[unit]])
       .flatMap((limit) => (limit === undefined ? [] : [limit.toLocaleString('en-US')]));
+
     expect(facts.get('limits')?.match(/\d[\d,]*(?<!,)/g)).toEqual(wanted);
   });
 
   test('names its call in the library', () => {
     const named = listNames(facts.get('from a program') ?? '');
+
     expect(named.length).toBeGreaterThan(0);
     expect(named.filter((call) => !calls.includes(call) || !call.startsWith(`service.${KINDS[kind].area}.`))).toEqual(
       [],
@@ -57,6 +60,7 @@ describe.each(kinds)('the section of %s in the reference', (kind) => {
     const ofJobs = readdirSync(`${ROOT}jobs`)
       .filter((name) => name.endsWith('.yaml'))
       .flatMap((name) => stepsIn(readFileSync(`${ROOT}jobs/${name}`, 'utf8')));
+
     expect([...shown, ...ofJobs]).toContain(kind);
   });
 });
@@ -64,6 +68,7 @@ describe.each(kinds)('the section of %s in the reference', (kind) => {
 test('the reference lists every kind, and no other', () => {
   const [row = []] = readTables(readSection(page, 'Steps')).flatMap(({ rows }) => rows);
   const sections = [...readSection(page, 'Steps').matchAll(/^### (.*)$/gm)].map(([, heading]) => heading);
+
   expect(listNames(row[2] ?? '')).toEqual(kinds);
   expect(sections).toEqual(kinds);
 });
@@ -73,12 +78,14 @@ test('the pages name every call of the library, and none that does not exist', (
   const ofCalls = [...named].filter((name) =>
     /^service\.(sms|contacts|verification|gateway|campaign|chat)\.[a-z]+[A-Z]/.test(name),
   );
+
   expect(ofCalls.toSorted()).toEqual(calls.toSorted());
 });
 
 describe.each(pages)('$path', ({ text, spans }) => {
   test('names kinds of step that exist', () => {
     const named = [...text.matchAll(/\bkind: ([a-z]+(?:\.[a-z]+)*)\b/g)].map(([, kind = '']) => kind);
+
     expect(named.filter((kind) => !Object.hasOwn(KINDS, kind))).toEqual([]);
   });
 
@@ -87,6 +94,7 @@ describe.each(pages)('$path', ({ text, spans }) => {
     const ofOutputs = [...PLACE_COLUMNS, STATUS_COLUMN, ...REJECTION_COLUMNS, ...REASON_COLUMNS, TEXT_COLUMN];
     const known = new Set([...ofResults, ...ofOutputs, ...RECEIPT_COLUMNS].map((name) => name.toLowerCase()));
     const named = spans.flatMap((span) => span.match(/(?<![\w/<>.])_[a-zA-Z]\w*/g) ?? []);
+
     expect(named.filter((name) => !known.has(name.toLowerCase()))).toEqual([]);
   });
 });

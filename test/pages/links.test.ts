@@ -26,6 +26,7 @@ describe.each(ALL_PAGES)('%s', (path) => {
     const tests = [...page.text.matchAll(/npx vitest run((?: [\w./-]+)+)/g)].flatMap(([, args = '']) =>
       args.split(' '),
     );
+
     expect(scripts.filter((script) => SCRIPTS[script.slice('npm run '.length)] === undefined)).toEqual([]);
     // vitest takes a part of a path: without its slash `test/job` would run test/jobs as well.
     expect(tests.filter((path) => path.startsWith('test/') && !isWhole(path))).toEqual([]);

@@ -11,6 +11,7 @@ test('the map of src/README.md names every folder of src/, and no other', () => 
   const folders = readdirSync(`${ROOT}src`, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory() ? [entry.name] : [],
   );
+
   expect(named.toSorted()).toEqual(folders.toSorted());
 });
 
@@ -20,6 +21,7 @@ test('every source file that src/README.md names is there, in whatever folder', 
   );
   const names = new Set(files.map((path) => basename(path)));
   const named = page.spans.filter((span) => /^[a-z-]+(\.test)?\.ts$/.test(span));
+
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter((name) => !names.has(name))).toEqual([]);
 });
@@ -34,6 +36,7 @@ test('every source file that a comment of src/ names is there', () => {
       [...comment.matchAll(/[a-z][a-z-]*\.ts\b/g)].map(([name]) => ({ path, name })),
     ),
   );
+
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter(({ name }) => !names.has(name))).toEqual([]);
 });
@@ -50,6 +53,7 @@ test.each(['Where do I change …\\?', 'Who holds what'])(
       path = `${ROOT}src/${name}`;
       return !existsSync(path);
     });
+
     expect(named.length).toBeGreaterThan(10);
     expect(missing).toEqual([]);
   },

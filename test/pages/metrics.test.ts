@@ -13,12 +13,14 @@ test.each(Object.entries(METRICS))(
       type,
       labelNames: listNames(labels),
     }));
+
     expect(said).toEqual(metrics.map(({ name, type, labelNames }) => ({ name, type, labelNames })));
   },
 );
 
 test('names follow Prometheus: a prefix, base units, and _total for counters alone', () => {
   const all = Object.values(METRICS).flat();
+
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   for (const { name, type, help } of all) {
     expect(name).toMatch(/^volley_[a-z_]+$/);

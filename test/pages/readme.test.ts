@@ -13,6 +13,7 @@ const rowsUnder = (heading: string) => readRows(readSection(README, heading));
 
 test('README begins with the two commands that need nothing but Node, one line each', () => {
   const [first, second] = README.blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
+
   expect([first, second]).toEqual(['npm ci && npm start\n', 'npm ci && npm test\n']);
   expect(README.text.indexOf('npm ci && npm start')).toBeLessThan(README.text.indexOf('\n## '));
 });
@@ -24,7 +25,9 @@ test('README is short enough to be read', () => {
 test('README names every verb of the command once, and no other', async () => {
   const { stdout: help } = await runCommandInProcess(['--help'], { cwd: ROOT, env: {} });
   const verbs = [...help.matchAll(/^ {2}volley (\w+)/gm)].map(([, verb]) => verb);
+
   const named = rowsUnder('Commands').map(([command = '']) => /^`volley ([a-z]+)/.exec(command)?.[1]);
+
   expect(verbs).toContain('run');
   expect(named.toSorted()).toEqual(verbs.toSorted());
 });
@@ -36,6 +39,7 @@ test('README explains every exit code, once', () => {
 test('README installs the version that package.json has', () => {
   const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
   const written = [...README.text.matchAll(/volley[-:](\d+\.\d+\.\d+)/g)].map(([, number]) => number);
+
   expect(written.length).toBeGreaterThan(1);
   expect(new Set(written)).toEqual(new Set([version]));
 });
@@ -48,11 +52,13 @@ describe('the first job of README', () => {
   test('ends as README says: a rejected row, and once it is fixed, that row alone', async () => {
     const path = useDirectory({ 'first.yaml': job, 'people.csv': people });
     const run = () => volley('run', path('first.yaml'), '--json');
+
     const first = await run();
     const rejections = readFileSync(join(first.summary.directory, '1-sms.rejections.csv'), 'utf8');
     writeFileSync(path('fixed.csv'), rejections.replace('6.59123E+09', '98765432'));
     writeFileSync(path('first.yaml'), job.replace(/^ +input:.*\n/m, fixedInput));
     const second = await run();
+
     expect([first.code, second.code]).toEqual([EXIT.rejected, EXIT.ok]);
     expect(first.summary.balance).toMatchObject({ read: 4, accepted: 3, rejected: 1 });
     expect(rejections).toContain('spreadsheet-number');
@@ -61,7 +67,9 @@ describe('the first job of README', () => {
 
   test('is a job for the real service with the lines that README gives', async () => {
     const path = useDirectory({ 'first.yaml': `${realService}${job.slice(job.indexOf('steps:'))}` });
+
     const { service } = await loadJob(path('first.yaml'));
+
     expect(service).toMatchObject({ sandbox: false, account: 'acme', subAccountId: 'acme_hq' });
   });
 });
@@ -82,12 +90,14 @@ describe('src/README.md on package.json', () => {
       const version = /\*\*([\d.]+)\*\*: \w/.exec(reason)?.[1];
       return version === undefined ? [] : [[name, version]];
     });
+
     expect(explained.sort()).toEqual(pinned.sort());
   });
 
   test('names every script that a person gives', () => {
     const scripts = Object.keys(manifest.scripts).filter((name) => !name.startsWith('pre'));
     const named = readRows(readSection(page, 'Scripts')).flatMap(([names = '']) => listNames(names));
+
     expect(named.map((name) => name.replace(/^npm (run )?/, '')).sort()).toEqual(scripts.sort());
   });
 });

@@ -32,6 +32,7 @@ test('every command that a page shows can be parsed', () => {
 
 test('every job that a page runs is there; each of jobs/ is run as it stands in test/jobs', () => {
   const jobs = shown.flatMap(({ text }) => /\bjobs\/[\w-]+\.yaml/.exec(text) ?? []);
+
   expect(jobs.filter((job) => !existsSync(`${ROOT}${job}`))).toEqual([]);
 });
 

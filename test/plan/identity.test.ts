@@ -57,7 +57,9 @@ describe('same job and same input', () => {
     const names = disk.list(directory).filter((name) => !name.endsWith('.csv'));
     const written: string[] = [];
     disk.onOperation = (operation) => written.push(operation);
+
     await aPlan({ disk });
+
     expect(disk.list(directory)).toEqual(names);
     expect(disk.readText(`${directory}/receipts.ndjson`)).toBe('kept');
     const touching = written.filter((operation) => /^(rename|rm) /.test(operation) && operation.includes(directory));

@@ -22,6 +22,7 @@ function aPricedJob({
 describe('a plan with prices', () => {
   it('says what each step costs by country, and which list it was calculated with', async () => {
     const { plan, step } = await aPlan(aPricedJob({ steps: [anSmsStep({ text: 'x'.repeat(161) })] }));
+
     expect(step.cost).toEqual({
       total: '0.244',
       countries: { SG: { rows: 2, parts: 4, cost: '0.144' }, MY: { rows: 1, parts: 2, cost: '0.10' } },
@@ -58,6 +59,7 @@ describe('a plan with prices', () => {
   it('counts what UCS-2 adds, by the character that forces it', async () => {
     const people = `mobile,name\n+6590000001,${'a'.repeat(100)}’\n+6590000002,’\n+60123456789,${'b'.repeat(150)}–\n`;
     const { step } = await aPlan(aPricedJob({ people, steps: [anSmsStep({ text: '{{ name }}' })] }));
+
     expect(step.counts.segments).toBe(6);
     expect(step.cost?.ucs2).toEqual({
       extraParts: 3,

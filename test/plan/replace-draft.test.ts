@@ -53,7 +53,9 @@ describe('a planner that lost the lock while it was paused', () => {
     await disk.files.rename(plan, `${made.directory}/.plan.json.taken`);
     expect(await restoreTaken(disk.files, made.directory)).toBe(false);
     disk.write(journal, '');
+
     expect(await restoreTaken(disk.files, made.directory)).toBe(true);
+
     expect(disk.readText(plan)).toBe(written);
   });
 });
@@ -63,6 +65,8 @@ test.each(['gone', 'another'])('a runner sends nothing where plan.json is %s as 
   if (how === 'gone') await disk.files.rename(plan, `${made.directory}/.plan.json.taken`);
   else disk.write(plan, encodePlan({ ...made.plan, occurrence: 'again-1' }));
   const service = aScriptedService();
+
   await expect(aRun({ made, service })).rejects.toMatchObject({ code: 'lock-held' });
+
   expect(service.sent).toEqual([]);
 });

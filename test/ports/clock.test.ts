@@ -37,8 +37,10 @@ it.each([0, MAX_TIMER_MS + 5])(
     const told = sleep(3 * MAX_TIMER_MS, off.signal);
     await vi.advanceTimersByTimeAsync(afterMs);
     expect(told.isOver).toBe(false);
+
     off.abort();
     await vi.advanceTimersByTimeAsync(0);
+
     expect(told.isOver).toBe(true);
     expect(vi.getTimerCount()).toBe(0);
   },

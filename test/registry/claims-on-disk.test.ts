@@ -23,7 +23,9 @@ describe('what plans have claimed', () => {
       const path = await claim(disk);
       await change(disk, path);
       expect(await open(disk).catch((error) => error)).toMatchObject({ ...MISMATCH, problems: [{ where: path }] });
+
       await open(disk, { adoptedBy: 'ann' });
+
       await open(disk, { lock: aLock(3) });
     },
   );

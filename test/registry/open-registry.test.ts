@@ -35,7 +35,9 @@ describe('the memory of a job', () => {
     await second.note('p', { begun });
     await second.write({ claims: [claimsOf('q')] });
     expect(memoriesAmong(disk.list(JOB))).toEqual(['memory-000005.json']);
+
     const { state } = await open(disk, { lock: aLock(4, 6) });
+
     expect(state.recordOf('p')).toMatchObject({ approved: [{ by: 'ann' }], begun: { retryOf: 'other' } });
     expect(state.claims.countOf('q')).toBe(3);
   });
@@ -164,7 +166,9 @@ describe('the memory of a job', () => {
       await reached;
       const second = await start(createFiles(raw, '.2'), 2, 100_000);
       await second.registry.note('mine', { begun });
+
       wake();
+
       await expect(late).rejects.toMatchObject({ code: 'lock-held' });
       expect(first.registry.find('late')).toBeUndefined();
       await second.lock.release();

@@ -217,7 +217,9 @@ test('who has a row is who has it by a look at every plan of the job, and it sta
       const step = { kind, number: ask.id.step + 1 };
       const find = async (left: readonly PastRun[]) =>
         (await new OwnerLookup(new JobRows(disk.files, registry, left), plan).find(step, id)).refusal;
+
       const refusal = await find(history);
+
       const states = listStates(runs, history, (each) => each === id);
       // Of rows that come back each time a claim of that time counts, however often the file was sent.
       const atThatTime = listStates(runs, history, isSameRow(id, occurrence));

@@ -28,7 +28,9 @@ describe('what receipts say that messages cost', () => {
       [1, eur(0.0000001), 1],
       [3, eur(0.030000000000000002), 3],
     ] as const;
+
     const { billed, steps, cost } = await billedBy(receipts, { prices: PRICES });
+
     const expected: Billed = {
       ...{ messages: 3, priced: 3, amounts: { EUR: '0.0436361' } },
       ...{ forecast: '0.040908', parts: 5, plannedParts: 3 },
@@ -44,6 +46,7 @@ describe('what receipts say that messages cost', () => {
       [1, { total: 0.06, currency: 'USD' }, 1],
       [2, eur(0.05), 1],
     ]);
+
     expect(summary.billed).toMatchObject({ amounts: { EUR: '0.10', USD: '0.06' }, forecast: null });
     expect(formatSummary(summary, { isSandbox: false, nowMs: 0 })).toContain(
       'Receipts of 3 messages: 0.10 EUR + 0.06 USD and 3 parts, forecast 3 parts.',
@@ -55,6 +58,7 @@ describe('what receipts say that messages cost', () => {
       [0, undefined, 2],
       [1, eur(0.05), undefined],
     ]);
+
     expect(billed).toMatchObject({ messages: 2, priced: 1, amounts: { EUR: '0.05' }, parts: 2, plannedParts: 1 });
   });
 
@@ -67,6 +71,7 @@ describe('what receipts say that messages cost', () => {
       aReceiptLine(made, 0, { state: 'sent', at: 1, payload: { price: eur(0.01) } }),
       aReceiptLine(made, 0, { state: 'delivered', at: 5, payload: { price: eur(0.07) } }),
     );
+
     expect((await reportOf(made)).billed).toMatchObject({ messages: 1, amounts: { EUR: '0.07' } });
   });
 
@@ -92,7 +97,9 @@ describe('what receipts say that messages cost', () => {
     const made = await aPlan({ files, job: { steps, prices: PRICES } });
     await aRun({ made });
     receive(made, aReceiptLine(made, 0), aReceiptLine(made, 1, { step: 2 }), aReceiptLine(made, 2, { step: 2 }));
+
     const { billed, steps: told } = await reportOf(made);
+
     expect(told.map((step) => step.billed?.messages)).toEqual([1, 2]);
     expect(billed).toMatchObject({ messages: 3, amounts: { EUR: '0.1125' }, forecast: '0.040908' });
   });

@@ -16,6 +16,7 @@ test('a row that one account has fixed is left to fix for another, which read th
   workspace.setFaults();
   workspace.write('fixed.csv', rejectionsOf(own.directory).replace('P2', 'Pia'));
   const fixed = await workspace.told('run', 'job.yaml');
+
   expect(await Promise.all([own, fixed, others].map(countLeft))).toEqual([0, 0, 1]);
 });
 
@@ -28,6 +29,7 @@ test('a plan that was never sent belongs to the run whose rows it has: what it l
     .replace(/^P3.*\n/m, '');
   workspace.write('fixed.csv', fixed);
   const plan = await workspace.told('plan', 'job.yaml');
+
   expect(await Promise.all([{ directory }, plan].map(countLeft))).toEqual([2, 1]);
 });
 

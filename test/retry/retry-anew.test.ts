@@ -32,7 +32,9 @@ describe('a plan that was given rows and never begun', () => {
     const { made, optOut } = await aRunWithList();
     const child = await retriedPlan(made, 'rejected');
     optOut(6);
+
     const { anew, left } = await retry(made, 'rejected');
+
     expect([anew.map(({ plan }) => plan.id), left.retriedBefore]).toEqual([[child.plan.id], 4]);
     const again = await planIn(made, child.directory);
     expect(again.step.counts).toMatchObject({ read: 4, planned: 3, skipped: 1 });

@@ -30,8 +30,10 @@ describe('what a run made before its rows are retried', () => {
       await aRun({ made, service: refusing(path) });
       const child = await retriedPlan(made, retried);
       const service = aGateway();
+
       await takeOver(child);
       const { end } = await aRun({ made: child, service, epoch: 9 });
+
       expect([end.reason, pathsOf(service)]).toEqual(['finished', wanted]);
     }
   });

@@ -16,6 +16,7 @@ describe('number that may not be sent to again yet', () => {
       sent.push(destination);
       return destination === aNumber(0) && sent.length === 1 ? tooEarly() : aStarted(call);
     });
+
     expect(sent.toSorted()).toEqual([aNumber(0), aNumber(0), aNumber(1), aNumber(2)]);
     // The others do not wait with it.
     expect(lane.pausesMs).toEqual([]);
@@ -29,6 +30,7 @@ describe('number that may not be sent to again yet', () => {
       count += 1;
       return count === 1 ? tooEarly({ 'retry-after': seconds }) : aStarted(call);
     });
+
     expect(passedMs).toBe(Number(seconds) * 1000);
     expect(summary.balance).toMatchObject({ accepted: 3 });
   });
@@ -41,6 +43,7 @@ describe('number that may not be sent to again yet', () => {
     const answer = (call: Call) =>
       destinationOf(call) === aNumber(1) ? tooEarly({ 'retry-after': seconds }) : aStarted(call);
     const { end, summary, sent, passedMs, reasons } = await applyScript(await aStartPlan(), answer, { job });
+
     expect(end.reason).toBe('finished');
     expect(sent).toHaveLength(3);
     expect(passedMs).toBe(0);
@@ -53,6 +56,7 @@ describe('number that may not be sent to again yet', () => {
     const { end, summary } = await applyScript(made, (call) =>
       destinationOf(call) === aNumber(1) ? tooEarly({ 'retry-after': '9999999999999' }) : aStarted(call),
     );
+
     expect(end.reason).toBe('finished');
     expect(summary.balance).toMatchObject({ accepted: 2, rejected: 1 });
     expect(summary.steps[0]?.rejections).toEqual({ '1400': 1 });
@@ -62,6 +66,7 @@ describe('number that may not be sent to again yet', () => {
     const { summary, sent } = await applyScript(await aStartPlan(), (call) =>
       destinationOf(call) === aNumber(1) ? tooEarly() : aStarted(call),
     );
+
     expect(summary.balance).toMatchObject({ accepted: 2, rejected: 1 });
     expect(summary.steps[0]?.rejections).toEqual({ '1400': 1 });
     expect(sent).toHaveLength(2 + 6);

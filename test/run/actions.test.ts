@@ -103,6 +103,7 @@ describe('step without rows whose area cannot be reached', () => {
   it('is tried for a minute at most where nothing relies on it, and the run ends', async () => {
     const service = unreachable();
     const { end, lane, summary } = await runOnce(await aPlanOf(anSmsStep(), CHAT), service);
+
     expect(service.calls()).toBeGreaterThan(3);
     expect(secondsOf(lane.pausesMs)).toBeGreaterThan(20);
     expect(secondsOf(lane.pausesMs)).toBeLessThanOrEqual(60);
@@ -112,6 +113,7 @@ describe('step without rows whose area cannot be reached', () => {
 
   it('is tried as long as the job says where the run relies on it, and the run stops', async () => {
     const { end, lane } = await runOnce(await aPlanOf(anSmsStep(), PAUSE), unreachable());
+
     expect(secondsOf(lane.pausesMs)).toBeGreaterThan(800);
     expect(end.reason).toBe('unavailable');
   });
@@ -139,6 +141,7 @@ describe('step without rows whose area cannot be reached', () => {
       other: (_, count) => (count > 2 ? response(401, {}) : undefined),
     });
     const { end, notices } = await runOnce(await aPlanOf(PAUSE, anSmsStep(), RESUME), service);
+
     expect(end.reason).toBe('unauthorized');
     expect(notices.join()).toContain('Not done: step 3 (campaign)');
     expect(service.changes).toEqual(['PAUSED']);
@@ -234,7 +237,9 @@ describe('step that is always to be done', () => {
       },
     });
     const made = await aPlanOf(PAUSE, anSmsStep(), RESUME);
+
     await expect(aRun({ made, service, deps: aSlowTime().deps })).rejects.toThrow('a bug of Volley');
+
     expect(service.changes).toEqual(['PAUSED', 'RUNNING']);
   });
 
@@ -278,7 +283,9 @@ describe('step without rows whose lock was lost at the gate', () => {
   ])('is not done, and is not in doubt: the next run does it: %s', async (_, step, passes) => {
     const made = await aPlanOf(step, anSmsStep());
     const service = aService();
+
     await expect(aRun({ made, service, ...lostAtGate(passes) })).rejects.toBe(LOST);
+
     expect([service.changes, service.posts]).toEqual([[], []]);
     expect((await runOnce(made, service, { epoch: 2 })).end.reason).toBe('finished');
     expect([...service.changes, ...service.posts]).toHaveLength(1);
@@ -287,7 +294,9 @@ describe('step without rows whose lock was lost at the gate', () => {
   it('is in doubt where the change had left, and only its status could not be asked for', async () => {
     const made = await aPlanOf(PAUSE, anSmsStep());
     const service = aService({ other: (_call, count) => (count === 2 ? failure(true) : undefined) });
+
     await expect(aRun({ made, service, ...lostAtGate(2) })).rejects.toBe(LOST);
+
     expect(service.calls()).toBe(2);
     expect(entriesOf(made.disk, made.directory).at(-1)).toMatchObject({ type: 'action' });
   });

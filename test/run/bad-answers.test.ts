@@ -142,6 +142,7 @@ describe('an answer of something in between', () => {
         const isStop = [401, 403].includes(status);
         expect(summary.exitCode).toBe(isStop ? 4 : 3);
         expect(summary.balance).toMatchObject({ inDoubt: 10, accepted: isStop ? 0 : 290, rejected: 0 });
+
         const healed = aScriptedService();
         await aRun({ made, service: healed, epoch: 2 });
         const rows = [...service.sent.slice(1), ...healed.sent].flatMap((sent) => sent.rows);
@@ -247,7 +248,9 @@ it('each attempt is noted, and whether the breaker is open after it', async () =
   const made = await aPlanOfBatches(20, { batchSize: 10 });
   const service = aScriptedService((_sent, count) => (count > 1 && count <= 7 ? response(503, OWN) : undefined));
   const noted: AttemptNote[] = [];
+
   await aRun({ made, service, deps: { onAttempt: (attempt) => noted.push(attempt) } });
+
   expect((await reportOf(made)).balance).toMatchObject({ accepted: 20 });
   expect(noted.map(({ step, kind }) => [step, kind])).toEqual(noted.map(() => [1, 'sms']));
   expect(noted.map(({ isBreakerOpen }) => isBreakerOpen)).toEqual([...Array(5).fill(false), true, true, false]);

@@ -19,6 +19,7 @@ describe('a lock that is lost while a request waits at the gate', () => {
       const service = aScriptedService();
       await expect(aRun({ made, service, ...lostAtGate() })).rejects.toBe(LOST);
       expect(service.sent).toEqual([]);
+
       await aRun({ made, service, epoch: 2 });
       expect(service.accepted).toHaveLength(6);
       expect((await reportOf(made)).balance).toMatchObject({ accepted: 6, inDoubt: 0 });
@@ -126,7 +127,9 @@ it.each(['removed', 'replaced'])(
       await files.remove(path);
       if (how === 'replaced') await files.writeWhole(path, '');
     };
+
     const run = aRun({ made, service, lock: watchJournal(files, path, held), onGate });
+
     await expect(run).rejects.toMatchObject({ code: 'registry-mismatch' });
     expect(service.sent).toEqual([]);
     await held.release();

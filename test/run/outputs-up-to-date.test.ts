@@ -69,7 +69,9 @@ describe.each([
       const isSaid = entriesOf(disk, directory).some((entry) => entry.type === type);
       wasStale ||= isSaid && disk.has(`${directory}/summary.json`);
     };
+
     await change(made);
+
     disk.onOperation = () => {};
     expect(wasStale).toBe(false);
     expect(await isSaidToBeReported(made)).toBe(false);
@@ -89,7 +91,9 @@ describe.each([
         await change(made);
         await reportOf(made);
       };
+
       const told = await writeReport(beforeName(made.disk.files, nth, meanwhile), made.directory, made.plan);
+
       const left = outputsOf(made);
       expect(await reportOf(made)).toEqual(told);
       expect(outputsOf(made)).toEqual(left);
@@ -116,7 +120,9 @@ it('a file that is older than the journal by then gets no name', async () => {
       return { ...file, finish };
     },
   };
+
   await writeReport(slow, made.directory, made.plan);
+
   expect(names).toEqual(['new', 'new', 'new', 'new', 'new']);
   expect(made.disk.list(made.directory).filter((name) => name.endsWith('.part'))).toEqual([]);
 });
@@ -133,6 +139,7 @@ it('a report of a run that is never at rest is written all the same', async () =
       return made.disk.files.openRead(read);
     },
   };
+
   expect((await writeReport(busy, made.directory, made.plan)).balance).toMatchObject({ accepted: 2, rejected: 2 });
   expect(reads).toBeLessThan(20);
 });
@@ -144,8 +151,10 @@ it('receipts that come while deliveries are written by another process are in th
     receive(made, aReceiptLine(made, 0), aReceiptLine(made, 1));
     await reportOf(made);
   };
+
   // The sixth file is deliveries.csv.
   const { deliveries } = await writeReport(beforeName(made.disk.files, 6, meanwhile), made.directory, made.plan);
+
   expect(deliveries).toEqual({ delivered: 2 });
   expect(linesOf(made.disk.readText(`${made.directory}/deliveries.csv`))[2]).toContain(aNumber(1));
 });
@@ -158,7 +167,9 @@ it('a listener that needs no lock writes nothing that is older than what another
     await reportOf(made);
   };
   const deps = depsOf(made);
+
   await joinReceipts(made, { ...deps, files: beforeName(deps.files, 2, meanwhile) });
+
   const left = outputsOf(made);
   expect(outputOf(made, 'rejections')).toEqual([]);
   await reportOf(made);
@@ -190,7 +201,9 @@ it('a report beside a run that ends meanwhile leaves the outputs of the whole ru
       return disk.files.createWhole(file);
     },
   };
+
   expect(await writeReport(files, directory, plan)).toMatchObject({ state: 'finished' });
+
   expect(attempts).toBe(4);
   expect(outputsOf(made)).toEqual(whole);
 });

@@ -60,7 +60,9 @@ describe('a receipt that comes after `volley retry`', () => {
   it('keeps its row from being sent: the plan is refused, and made anew without it', async () => {
     const { line, first, retried } = await aWrongWord();
     expect(await line.receive(first)).toBe(3);
+
     const { error } = await line.apply(retried);
+
     expect(error).toMatchObject({ code: 'plan-mismatch', hint: expect.stringContaining('volley retry') });
     expect(await line.workspace.retry(first, 'not-sent')).toMatchObject({ steps: [{ counts: { planned: 0 } }] });
     expect(await line.apply(retried)).toMatchObject({ exitCode: 0 });
@@ -97,7 +99,9 @@ describe('a receipt that comes after `volley retry`', () => {
     line.workspace.setFaults();
     await line.receive(first);
     expect((await line.run()).error).toMatchObject({ code: 'plan-mismatch' });
+
     expect(await line.workspace.retry(retried, 'unprocessed')).toMatchObject({ state: 'nothing-to-retry' });
+
     expect(await line.run()).toMatchObject({ state: 'finished' });
     expect(await line.workspace.destinations()).toEqual(numbersOf(3));
   });
@@ -109,6 +113,7 @@ describe('a receipt that comes after `volley retry`', () => {
     line.workspace.setFaults();
     const told = await line.workspace.retry(retried, 'rejected');
     await line.receive(first);
+
     expect((await line.apply(told.directory)).error).toMatchObject({ code: 'plan-mismatch' });
     expect(await line.workspace.retry(retried, 'rejected')).toMatchObject({ steps: [{ counts: { planned: 0 } }] });
     await line.apply(told.directory);
@@ -119,6 +124,7 @@ describe('a receipt that comes after `volley retry`', () => {
     const { line, first, retried } = await aWrongWord();
     await line.receive(first, 'rejected');
     expect(await line.apply(retried)).toMatchObject({ state: 'finished' });
+
     const other = await anInbox();
     other.workspace.setFaults({ kind: 'reset-after', nth: 2 });
     other.write('a.csv', people(3));
@@ -153,6 +159,7 @@ describe('an id of a row that was not refused', () => {
       _code: 'bad-id',
       _rowId: expect.stringMatching(/-1$/),
     });
+
     line.write('c.csv', await line.rejectionsOf(told.directory));
     expect(await line.run()).toMatchObject({ steps: [{ rejections: { 'bad-id': 1 } }] });
     expect(await line.workspace.destinations()).toEqual([numberOf(1), numberOf(3)]);
@@ -209,6 +216,7 @@ describe('a row that two plans refused', () => {
     const line = await aDraft(name, '\uFEFF');
     const told = await line.run();
     expect(told).toMatchObject({ balance: { accepted: 3, rejected: 1 } });
+
     const again = await line.rejectionsOf(told.directory);
     line.write('again.csv', again.replace('91000003', numberOf(23)));
     expect(await line.run()).toMatchObject({ balance: { read: 1, skipped: 1 } });
@@ -228,7 +236,9 @@ describe('a row that two plans refused', () => {
   it.each(['fixed.csv', 'the-fixed.csv'])('refuses a plan that could send it from both files (%s)', async (name) => {
     const line = await aDraft(name, '\uFEFF');
     line.writeJob({ input: { files: 'in/*.csv', country: 'SG' } });
+
     const { error } = await line.run();
+
     const told = { file: `in/${name}`, line: 2, message: expect.stringContaining('in/people.csv') };
     expect(error).toMatchObject({ code: 'plan-mismatch', problems: [told] });
     expect(await line.workspace.destinations()).toEqual([]);
@@ -254,7 +264,9 @@ describe('rows with one number in one file', () => {
     line.writeJob();
     line.write('b.csv', await line.rejectionsOf(first.directory));
     await line.run();
+
     const retried = await line.workspace.retry(other.directory, 'rejected');
+
     expect(retried).toMatchObject({ state: 'planned', left: { retriedBefore: 0 } });
     await line.apply(retried.directory);
     expect(await line.workspace.destinations()).toEqual([1, 1, 2, 2].map(numberOf));
@@ -269,6 +281,7 @@ describe('rows with one number in one file', () => {
     line.write('b.csv', people(1, 5));
     const told = await line.run();
     line.write('c.csv', (await line.rejectionsOf(told.directory)).replace('n/a', numberOf(5)));
+
     expect(await line.run()).toMatchObject({ balance: { accepted: 0, skipped: 1 } });
   });
 
@@ -284,6 +297,7 @@ describe('rows with one number in one file', () => {
     const draft = await line.workspace.told('plan', 'job.yaml');
     line.write('b.csv', (await line.rejectionsOf(draft.directory, 2)).replace('91000002', numberOf(12)));
     readWith({ country: 'SG' });
+
     expect(await line.run()).toMatchObject({ balance: { accepted: 4 } });
     expect(await line.workspace.destinations()).toEqual([1, 1, 2, 12].map(numberOf));
   });
@@ -311,7 +325,9 @@ describe('rows with one number in one file', () => {
       if (isGone) rmSync(first.directory, { recursive: true });
       line.workspace.setFaults();
       await feed(second, 'c');
+
       expect(await line.run()).toMatchObject({ balance: { accepted: 2, skipped: 2 } });
+
       expect(await line.workspace.destinations()).toEqual([1, 1, 1002, 2002].map(numberOf));
     },
   );

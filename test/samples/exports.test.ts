@@ -60,6 +60,7 @@ async function planRejected(job: string): Promise<number> {
 
 test('every export has a job written by hand', () => {
   const files = readdirSync(join(SAMPLES, 'exports')).map((file) => file.replace('.csv', ''));
+
   expect(files.toSorted()).toEqual(Object.keys(EXPORTS));
 });
 

@@ -29,6 +29,7 @@ afterAll(() => rmSync(made, { recursive: true, force: true }));
 describe('generator of the samples', () => {
   test('gives exactly the committed files for its seed', () => {
     const paths = listFiles(made);
+
     const own = listFiles(SAMPLES).filter(
       (path) => !/^generat|^exports\/|^README|^\.git/.test(path) && !BY_HAND.includes(path),
     );
@@ -40,12 +41,14 @@ describe('generator of the samples', () => {
 
   test('keeps the samples under 2 MB', () => {
     const bytes = listFiles(SAMPLES).reduce((sum, path) => sum + statSync(join(SAMPLES, path)).size, 0);
+
     expect(bytes).toBeLessThan(2_000_000);
   });
 
   test('counts every row once, in the account as in the list of rows', () => {
     const rows = parseExpectedRows();
     const { steps } = readAccount();
+
     for (const step of steps) {
       const own = rows.filter((row) => row.step === step.step);
       expect(own).toHaveLength(step.read);
@@ -63,6 +66,7 @@ describe('generator of the samples', () => {
 
   test('makes rows of every fault there is', () => {
     const faults = new Set(parseExpectedRows().map((row) => row.fault));
+
     expect([...faults].filter((fault) => fault !== '').toSorted()).toEqual(Object.keys(CODES).toSorted());
   });
 });
@@ -80,6 +84,7 @@ describe('samples', () => {
 
   test.each(['contacts-crm.csv', 'recipients-crm.csv'])('hold one in windows-1252 that is no UTF-8: %s', (path) => {
     const bytes = readContent(join(SAMPLES, path));
+
     expect(() => utf8(bytes)).toThrow();
     expect(new TextDecoder('windows-1252').decode(bytes)).toMatch(/;Jürgen;/);
   });
@@ -87,6 +92,7 @@ describe('samples', () => {
   test('mix line ends in one file, and hold line breaks in quotes in another', () => {
     const mixed = utf8(readContent(join(SAMPLES, 'recipients/07-events.csv')));
     const quoted = utf8(readContent(join(SAMPLES, 'recipients/04-europe-africa.csv.gz')));
+
     for (const lineEnd of [/[^\r]\n/, /\r\n/, /\r[^\n]/]) expect(mixed).toMatch(lineEnd);
     expect(quoted).toMatch(/"moved in May;\nnew flat/);
   });

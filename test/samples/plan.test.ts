@@ -21,6 +21,7 @@ const output = aFolder();
 describe('plan of the main job', () => {
   test('takes, refuses and omits just the rows of the samples that it must, each for its own fault', async () => {
     const { plan, directory } = await planJob('spring-sale.yaml');
+
     const found = plan.steps.flatMap((step) =>
       readRows(directory, step).map((row) => ({ step: step.number, file: step.inputs[row.file]?.file, ...tell(row) })),
     );
@@ -43,6 +44,7 @@ describe('plan of the main job', () => {
 
   test('is made for contacts-migration.yaml too, with the same contacts refused', async () => {
     const { plan } = await planJob('contacts-migration.yaml');
+
     const contacts = parseExpectedRows().filter((row) => row.step === 1);
     expect(plan.steps[0]?.counts).toMatchObject({
       read: contacts.length,

@@ -69,6 +69,7 @@ test('sandbox with a data directory remembers what is scheduled and what was can
   const [one, two] = [await first.sendBatch(scheduled), await first.sendBatch(scheduled)];
   await first.cancelBatch(one.body.batchId);
   await first.close();
+
   const second = await aClient(options);
   expect((await second.cancelBatch(one.body.batchId)).body).toEqual({ cancelledCount: 0 });
   expect((await second.entries('sms')).map(({ cancelledAt }) => cancelledAt)).toEqual([at(0), null]);

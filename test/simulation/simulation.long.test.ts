@@ -16,7 +16,9 @@ test('a seed gives one course of events, whatever ran before it', async () => {
     return found;
   };
   const seeds = Array.from({ length: 2 }, (_, index) => 5000 + index);
+
   const first = await digests(seeds);
+
   expect(await digests(seeds.toReversed())).toEqual(first);
   expect(new Set(Object.values(first)).size).toBe(seeds.length);
 });

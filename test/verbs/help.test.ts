@@ -31,6 +31,7 @@ test.each([
 
 test.each(['imput', '../README', 'zzzzzz'])('%s is no topic: the topics are named, and what to do', async (written) => {
   const error = await say(written).catch((thrown) => thrown);
+
   expect(error).toMatchObject({ name: 'UserError', code: 'bad-flag', hint: 'volley help says what each has.' });
   expect(error.message).toContain('expected one of cluster, commands, console, events');
 });

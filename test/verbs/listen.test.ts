@@ -155,7 +155,9 @@ describe('volley listen', () => {
     if (isThere) writeFileSync(output, '');
     const ended = first.run('--output', link);
     const { origin } = await first.firstLine();
+
     await expect(second.run('--output', output)).rejects.toMatchObject({ name: 'UserError', code: 'lock-held' });
+
     expect(await post(origin, { a: 1 })).toBe(200);
     first.signal();
     expect(await ended).toBe(0);

@@ -32,8 +32,10 @@ async function work(flags: Parameters<typeof runWorker>[1], breakCall?: BreakCal
 
 test('a worker whose database does not come back ends after `giveUpAfterSeconds`, and says why', async () => {
   const isAway: BreakCall = () => 'before';
+
   const onTerminal = await work({}, isAway);
   const forMachines = await work({ json: true }, isAway);
+
   expect([onTerminal.code, onTerminal.minutes, onTerminal.stdout]).toEqual([
     75,
     5,
@@ -58,5 +60,6 @@ test.each([
 ])('a worker refuses a job where %s', async (so, written) => {
   const workspace = await aWorkspaceInProcess();
   workspace.writeJob(aJob(workspace, written));
+
   expect(await workspace.volley('work', 'job.yaml')).toMatchObject({ code: 2, stderr: expect.stringContaining(so) });
 });

@@ -15,7 +15,9 @@ const text = (name: string, value: string) => `<c r="${name}" t="str"><v>${value
 describe('a workbook', () => {
   it('gives the rows below its header, with their numbers in the sheet', async () => {
     const rows = `<row r="2">${text('A2', 'mobile')}${text('B2', 'name')}</row><row r="3"/><row r="5">${text('A5', '+6591234567')}${text('B5', 'Ann')}</row>`;
+
     const { columns, cells, lines, records, notices, faults } = await read({ rows });
+
     expect(columns).toEqual(['mobile', 'name']);
     expect(cells).toEqual([['+6591234567', 'Ann']]);
     expect(lines).toEqual([5]);
@@ -26,7 +28,9 @@ describe('a workbook', () => {
 
   it('may have titles above its header, which are skipped, and said', async () => {
     const rows = rowsOf(['Customers of May'], [''], ['', 'as of today'], ['mobile', 'name'], ['+6591234567', 'Ann']);
+
     const { columns, cells, lines, notices } = await read({ rows });
+
     expect({ columns, cells, lines }).toEqual({
       columns: ['mobile', 'name'],
       cells: [['+6591234567', 'Ann']],
@@ -40,7 +44,9 @@ describe('a workbook', () => {
 
   it('has the digest of its bytes', async () => {
     const file = book({ rows: rowsOf(['mobile'], ['+6591234567']) });
+
     const { reader } = await readWhole(file);
+
     expect(reader.sha256).toBe(createHash('sha256').update(readFileSync(file.path)).digest('hex'));
   });
 
@@ -62,24 +68,31 @@ describe('a workbook', () => {
       row(6, '<c r="A6" t="inlineStr"><is><r><t>in</t></r><r><t>line</t></r></is></c>'),
       row(7, '<c r="A7" t="str"><f>B7&amp;"x"</f><v>cached</v></c>'),
     ];
+
     const { cells } = await read({ rows: rows.join(''), shared });
+
     expect(cells).toEqual([[' a & b '], ['Ann-Marie'], ['東京'], ['a\rb_x0041_'], ['inline'], ['cached']]);
   });
 
   it('has numbers as the sheet shows them, in full, and dates in ISO 8601', async () => {
     const rows = `${rowsOf(['phone', 'pin', 'day', 'built-in', 'yes'])}<row><c><v>6.591234567E9</v></c><c s="1"><v>42</v></c><c s="2"><v>46349</v></c><c s="3"><v>46349</v></c><c t="b"><v>1</v></c></row>`;
+
     const { cells } = await read({ rows, formats: ['0000', 'd mmm yyyy'] });
+
     expect(cells).toEqual([['6591234567', '0042', '2026-11-23', '2026-11-23', 'TRUE']]);
   });
 
   it('counts its days from 1904 if it says so', async () => {
     const rows = `${rowsOf(['day'])}<row><c s="1"><v>44887</v></c></row>`;
+
     expect((await read({ rows, formats: ['yyyy-mm-dd'], is1904: true })).cells).toEqual([['2026-11-23']]);
   });
 
   it('has blank cells where a row has none, and a row with something behind the header is rejected', async () => {
     const rows = `${HEADER}<row r="2">${text('B2', 'Ann')}</row><row r="3">${text('A3', '+6591234567')}${text('D3', 'note')}</row><row r="4">${text('A4', '1')}<c r="C4" s="1"/>${text('D4', ' ')}</row>`;
+
     const { cells, faults } = await read({ rows });
+
     expect(cells).toEqual([
       ['', 'Ann'],
       ['+6591234567', ''],
@@ -90,7 +103,9 @@ describe('a workbook', () => {
 
   it('rejects a row with an error, and one with a formula whose value is not stored', async () => {
     const rows = `${HEADER}<row r="2">${text('A2', '1')}<c r="B2" t="e"><f>1/0</f><v>#DIV/0!</v></c></row><row r="3"><c r="A3"><f>B3</f><v/></c>${text('B3', 'Ben')}</row><row r="4"><c r="A4" t="str"><f>""</f><v></v></c>${text('B4', 'Cy')}</row><row r="5"><c r="A5"><f>1+1</f><v>2</v></c></row>`;
+
     const { records } = await read({ rows });
+
     expect(records.map(({ fault }) => fault && [fault.field, fault.code, fault.reason])).toEqual([
       ['name', 'cell-error', 'the cell shows the error #DIV/0!'],
       ['mobile', 'no-formula-value', 'the cell has a formula without a stored value'],
@@ -103,7 +118,9 @@ describe('a workbook', () => {
     const rows = `${HEADER}<row r="2" hidden="1">${text('A2', '1')}</row><row r="3" hidden="true"/><row r="4">${text('A4', '2')}</row>`;
     const before = '<cols><col min="2" max="16384" hidden="1"/></cols>';
     const behind = '<mergeCells count="1"><mergeCell ref="A4:A5"/></mergeCells>';
+
     const { cells, notices } = await read({ sheets: [{ rows, before, behind }] });
+
     expect(cells).toEqual([
       ['1', ''],
       ['2', ''],
@@ -118,12 +135,15 @@ describe('a workbook', () => {
 
   it('is read whatever prefix its tags have', async () => {
     const part = `<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:sheetData><x:row><x:c t="str"><x:v>mobile</x:v></x:c></x:row><x:row><x:c><x:v>1</x:v></x:c></x:row></x:sheetData></x:worksheet>`;
+
     expect((await read({ parts: { 'xl/worksheets/sheet1.xml': part } })).cells).toEqual([['1']]);
   });
 
   it('gives its rows in batches', async () => {
     const rows = rowsOf(['mobile'], ...Array.from({ length: 2500 }, (_, at) => [6591000000 + at]));
+
     const { cells, lines } = await read({ rows });
+
     expect(cells.map(([cell]) => cell)).toEqual(Array.from({ length: 2500 }, (_, at) => String(6591000000 + at)));
     expect(lines.at(-1)).toBe(2501);
   });
@@ -140,7 +160,9 @@ describe('the sheet', () => {
       { name: 'Empty', rows: empty },
       { name: 'Lists', rows, state: 'hidden' as const },
     ];
+
     const { cells, notices } = await read({ sheets });
+
     expect(cells).toEqual([['1']]);
     expect(notices).toEqual(['the sheet is "People"', 'the hidden sheet "Lists" is not read']);
   });
@@ -150,6 +172,7 @@ describe('the sheet', () => {
       { name: 'A', rows },
       { name: 'B', rows: rowsOf(['mobile'], ['2']) },
     ];
+
     expect((await read({ sheets }, anInput({ sheet: 'b' }))).cells).toEqual([['2']]);
   });
 
@@ -211,6 +234,7 @@ describe('a workbook that cannot be read', () => {
     sum.writeUInt32LE(crc32(aSheet({ rows })));
     for (let at = bytes.indexOf(sum); at !== -1; at = bytes.indexOf(sum))
       bytes.writeUInt32LE(~sum.readUInt32LE() >>> 0, at);
+
     expect(await readRefused(aFile(directory, bytes, 'people.xlsx'))).toEqual([
       'people.xlsx: the workbook is damaged (the checksum of its part xl/worksheets/sheet1.xml is wrong), expected a whole .xlsx file',
     ]);
@@ -219,6 +243,7 @@ describe('a workbook that cannot be read', () => {
   it('is refused with the word of what it is', async () => {
     const ole = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
     const locked = Buffer.concat([ole, Buffer.alloc(1024), Buffer.from('EncryptedPackage', 'utf16le')]);
+
     expect(await readRefused(aFile(directory, locked, 'people.xlsx'))).toEqual([
       'people.xlsx: the workbook has a password, expected one without',
     ]);
@@ -266,6 +291,7 @@ describe('a workbook that cannot be read', () => {
 
   it('rejects a row with a text beyond the limit, and refuses a row beyond it', async () => {
     const rows = rowsOf(['mobile'], ['x'.repeat(50)], ['y']);
+
     expect((await read({ rows }, anInput({ limits: { maxFieldBytes: 40 } }))).faults).toEqual([
       'field-too-long',
       undefined,

@@ -39,6 +39,7 @@ test.each(Object.entries(RUNS))(
     const expected = readOverlay(overlay);
     const [job = ''] = expected.flatMap(({ data }) => Object.values(data ?? {}));
     const built = render({ run, job });
+
     expect(built).toEqual(expected.toSorted(byName));
     expect(checkManifests(built)).toEqual([]);
   },
@@ -47,6 +48,7 @@ test.each(Object.entries(RUNS))(
 test('the listener comes beside a run, or alone', () => {
   const listener = readOverlay('listener');
   const [job = ''] = readOverlay('nightly').flatMap(({ data }) => Object.values(data ?? {}));
+
   expect(render({ run: '', listener: true })).toEqual(listener.toSorted(byName));
   expect(render({ run: 'nightly', job, listener: true })).toEqual(
     [...readOverlay('nightly'), ...listener].toSorted(byName),
@@ -55,7 +57,9 @@ test('the listener comes beside a run, or alone', () => {
 
 test('the console has the name that its people open', () => {
   const text = (manifests: readonly Manifest[]) => JSON.stringify(manifests);
+
   const built = render({ run: '', console: 'campaigns.acme.example' });
+
   expect(text(built).replaceAll('campaigns.acme.example', 'volley.example.com')).toBe(
     text(readOverlay('console').toSorted(byName)),
   );
@@ -70,6 +74,7 @@ test('the reader\u2019s own values are where they belong', () => {
     prometheus: 'observability',
   };
   const text = JSON.stringify(render({ run: 'nightly-workers', job: 'name: own\ncluster: {}\n', ...own }));
+
   for (const value of [...Object.values(own), 'name: own\\ncluster: {}\\n']) expect(text).toContain(value);
   for (const name of ['image', 'schedule', 'timeZone', 'prometheus'] as const)
     if (name !== 'schedule') expect(text).not.toContain(`"${DEFAULTS[name]}"`);
@@ -79,6 +84,7 @@ test('claims and job files stay when a release is taken away or changed, and a r
   const kept = names.filter((name) =>
     readFileSync(join(CHART, 'templates', name), 'utf8').includes('helm.sh/resource-policy: keep'),
   );
+
   expect(kept).toEqual(names.filter((name) => /^(configmap|persistentvolumeclaim)-/.test(name)));
   expect(() => render({ run: 'nightly' })).toThrow('job: the text of your job file');
 });

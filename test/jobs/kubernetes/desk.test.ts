@@ -27,12 +27,14 @@ test.skipIf(namespace.isMissing)(
   () => {
     const sleeps = "grep -qsz '^3600$' /proc/[0-9]*/cmdline";
     const people = `volley apply & ${BEGUN}\n(until ${sleeps}; do sleep 0.05; done; kill -TERM 1) &`;
+
     expect(runDesk(script, people)).toBe('begun, ended in order, ');
   },
 );
 
 test.skipIf(namespace.isMissing)(namespace.title('its hour does not end what runs at the desk'), () => {
   const soon = script.replace('sleep 3600', 'sleep 0').replace('sleep 10', 'sleep 0.1');
+
   expect(runDesk(soon, `volley short & ${BEGUN}`)).toBe('begun, ended by itself, ');
 });
 
@@ -44,6 +46,7 @@ test('the desk knows commands by the path that they have in the image', () => {
   const link = readDockerfile()
     .flatMap(({ instructions }) => instructions)
     .find(({ text }) => text.includes('ln -s /app/dist/cli.js /usr/local/bin/volley'));
+
   expect(link).toBeDefined();
   expect(script).toContain("'/bin/[v]olley$'");
 });

@@ -80,6 +80,7 @@ const READERS: Readonly<Record<string, { kustomization: Kustomization; files: Re
 describe.skipIf(kubectl.isMissing)(kubectl.title('who follows the page to the end'), () => {
   test.each(Object.entries(READERS))('has one namespace, one image, one time and the own job: %s', (_, reader) => {
     const built = build(reader);
+
     expect(checkManifests(asInKit(built))).toEqual([]);
     for (const { metadata } of built) expect(metadata).toMatchObject({ namespace: yours.namespace });
     for (const workload of listWorkloads(built)) {
@@ -106,12 +107,14 @@ describe.skipIf(kubectl.isMissing)(kubectl.title('who adds workers, and forgets'
       kustomization: { ...kustomization, configMapGenerator },
       files: { 'nightly.yaml': nightly },
     });
+
     expect(checkManifests(asInKit(built))).toContain('volley-nightly: /etc/volley/nightly-shared.yaml is not there');
   });
 
   test('its key alone, or a patch for the workers: these tests would say so', () => {
     const lacking = build({ kustomization, files: { 'nightly-shared.yaml': nightly } });
     expect(checkManifests(asInKit(lacking))).toEqual(['the job of the run has no `cluster`: its workers get nothing']);
+
     const patches = parse(stringify(yours.patches).replace('|volley-workers', ''));
     const late = build({ kustomization: { ...kustomization, patches }, files: { 'nightly-shared.yaml': shared } });
     expect(checkManifests(asInKit(late))).toEqual(['the workers come at other times than the run']);
@@ -132,6 +135,7 @@ describe('the commands of the page', () => {
 
   test('apply what is the reader\u2019s, never the kit itself: it has neither their image nor their namespace', () => {
     const directories = commands.flatMap((command) => / (?:apply -k|kustomize) (\S+)/.exec(command)?.[1] ?? []);
+
     expect(new Set(directories)).toEqual(new Set(['acme']));
   });
 
@@ -152,6 +156,7 @@ describe('the commands of the page', () => {
         if (first ?? second) made.add(`job/${first ?? second}`);
         return named.filter((name) => !there.has(name) && !made.has(name)).map((name) => `${name}: ${command}`);
       });
+
       expect(made.size).toBeGreaterThan(4);
       expect(unknown).toEqual([]);
     },
@@ -161,6 +166,7 @@ describe('the commands of the page', () => {
 test('every directory of the kit is one that a reader of the page has', () => {
   const had = Object.values(READERS).flatMap(({ kustomization }) => kustomization.resources);
   const ofKit = listOverlays().filter((name) => name !== 'cluster/leader');
+
   expect(new Set(had)).toEqual(new Set(ofKit.map((name) => `../jobs/kubernetes/${name}`)));
 });
 

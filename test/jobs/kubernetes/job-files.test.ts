@@ -21,12 +21,14 @@ describe.each(FILES)('%s', (name) => {
         ...step.input.files,
         ...(step.kind === 'sms' ? (step.suppress ?? []).flatMap(({ files }) => files) : []),
       ]);
+
     expect(paths).not.toEqual([]);
     for (const path of [...paths, job.output.directory]) expect(path).toMatch(/^\/data\//);
   });
 
   test('names its schema in the first line, for editors', () => {
     const up = '../'.repeat(name.split('/').length);
+
     expect(read(name).split('\n')[0]).toBe(`# yaml-language-server: $schema=${up}job.schema.json`);
   });
 });
@@ -34,6 +36,7 @@ describe.each(FILES)('%s', (name) => {
 test('the nightly job is jobs/nightly.yaml with the paths of the volume, comments included', () => {
   const nightly = readFileSync(`${ROOT}jobs/nightly.yaml`, 'utf8').replaceAll('../', '/data/');
   const withoutHead = (text: string) => text.slice(text.indexOf('name:'));
+
   expect(withoutHead(read('nightly/nightly.yaml'))).toBe(withoutHead(nightly));
 });
 
@@ -41,11 +44,13 @@ test('the migration is jobs/contacts-migration.yaml with the paths of the volume
   const text = readFileSync(`${ROOT}jobs/contacts-migration.yaml`, 'utf8');
   const migration = parse(text.replaceAll('../samples/', '/data/').replaceAll('../', '/data/'));
   const { service } = parse(read('nightly/nightly.yaml'));
+
   expect(parse(read('migration/contacts-migration.yaml'))).toEqual({ ...migration, service });
 });
 
 test('the leader runs the nightly job, shared by a database', () => {
   const { cluster, ...job } = parse(read('cluster/leader/nightly-shared.yaml'));
+
   expect(job).toEqual(parse(read('nightly/nightly.yaml')));
   expect(cluster).toMatchObject({ database: { env: 'VOLLEY_DATABASE_URL' } });
 });
@@ -64,6 +69,7 @@ test('commands of pods, and those that README.md runs in them, have the verbs an
     const flags = args.filter((arg) => arg.startsWith('--')).map((arg) => arg.replace(/=.*/, ''));
     return flags.filter((flag) => !own.flags.has(flag)).map((flag) => `${own.name} ${flag}`);
   });
+
   expect(commands.length).toBeGreaterThan(10);
   expect(unknown).toEqual([]);
 });

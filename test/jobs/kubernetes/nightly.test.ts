@@ -41,6 +41,7 @@ describe('failed pods', () => {
       stopped: 'FailJob',
       again: 'Count',
     };
+
     expect(decideAll(nightly)).toEqual(expected);
     expect(decideAll(migration)).toEqual(expected);
   });

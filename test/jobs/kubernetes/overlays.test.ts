@@ -30,6 +30,7 @@ describe.each(overlays)('%s', (name) => {
   test.skipIf(kubectl.isMissing)(kubectl.title('is to kubectl what it is to these tests'), () => {
     const built = buildOverlay(KIT + name);
     const byName = (a: Manifest, b: Manifest) => nameOf(a).localeCompare(nameOf(b));
+
     expect(built.toSorted(byName)).toEqual(readOverlay(name).toSorted(byName));
   });
 });

@@ -34,6 +34,7 @@ test('every alert and every panel asks for metrics that Volley has, and for no o
     const names = expr.match(/\b[a-z]+_[a-z_]+\b(?=[{[) ]|$)/g)?.filter((each) => !NO_METRIC.test(each)) ?? [];
     return names.length === 0 ? [`${name}: no metric`] : names.filter((each) => !SAMPLES.has(each));
   });
+
   expect(asked.length).toBeGreaterThan(25);
   expect(unknown).toEqual([]);
 });

@@ -28,6 +28,7 @@ describe('packing a plan', () => {
     const notices = await pack(made);
     expect(listFiles(made)).toEqual(PACKED);
     await isWhole(made);
+
     expect([...notices, ...(await pack(made))]).toEqual([]);
     expect(listFiles(made)).toEqual(PACKED);
   });

@@ -55,7 +55,9 @@ describe('what a step needs', () => {
       await aRun({ made, service: aGateway() });
       cutBehind(made, isPreparing(what));
       const service = aGateway();
+
       const { end } = await aRun({ made, service, epoch: 2 });
+
       expect(end).toMatchObject({ reason: 'refused', detail: expect.stringContaining(SAID) });
       expect(end.detail).toContain(`create a ${what}`);
       expect(service.sent).toEqual([]);
@@ -71,7 +73,9 @@ describe('what a step needs', () => {
     cutBehind(made, isPreparing('webhook'));
     await aRun({ made, service, epoch: 2 });
     cutBehind(made, ({ type }) => type === 'unprepared');
+
     const { end } = await aRun({ made, service, epoch: 3 });
+
     expect(end).toMatchObject({ reason: 'refused', detail: expect.stringContaining(SAID) });
     expect(service.sent).toHaveLength(3);
   });
@@ -83,7 +87,9 @@ describe('what a step needs', () => {
   ])('may exist after %s: the run stops and says so, and the next makes it anew', async (_, answer) => {
     const made = await aTestPlan();
     const service = aGateway((_sent, count) => (count === 2 ? answer : undefined));
+
     const { end } = await aRun({ made, service });
+
     expect(end).toMatchObject({ reason: 'refused', detail: expect.stringContaining(SAID) });
     expect(end.detail).toContain('create a channel "Bot"');
     expect(pathsOf(service)).toEqual([WEBHOOKS, CHANNELS]);
@@ -99,8 +105,10 @@ describe('what a step needs', () => {
       stop.request('interrupted', 'SIGTERM');
       return failure(true);
     });
+
     expect((await aRun({ made, service, stop })).end).toEqual({ reason: 'interrupted', detail: 'SIGTERM' });
     const { end } = await aRun({ made, service, epoch: 2 });
+
     expect(end).toMatchObject({ reason: 'refused', detail: expect.stringContaining(SAID) });
     expect(service.sent).toHaveLength(1);
     expect((await aRun({ made, service, epoch: 3 })).end.reason).toBe('finished');
@@ -111,7 +119,9 @@ describe('what a step needs', () => {
     const service = aGateway((_sent, count) =>
       count === 1 ? response(400, ownError('gateway', 1000, 'No')) : undefined,
     );
+
     const { end } = await aRun({ made, service });
+
     expect(end).toEqual({ reason: 'refused', detail: 'step 1 (conversations): Cannot create a webhook: No' });
     cutBehind(made, ({ type }) => type === 'unprepared');
     expect((await aRun({ made, service, epoch: 2 })).end.reason).toBe('finished');
@@ -123,7 +133,9 @@ describe('what a step needs', () => {
     const stop = new StopSwitch();
     const service = aGateway();
     const onGate = async () => stop.request('interrupted', 'SIGTERM');
+
     expect((await aRun({ made, service, stop, onGate })).end.reason).toBe('interrupted');
+
     expect(service.sent).toEqual([]);
     expect((await aRun({ made, service, epoch: 2 })).end.reason).toBe('finished');
   });
@@ -136,7 +148,9 @@ describe('what a step needs', () => {
     async (_, passes, paths) => {
       const made = await aTestPlan();
       const service = aGateway();
+
       await expect(aRun({ made, service, ...lostAtGate(passes) })).rejects.toBe(LOST);
+
       expect(service.sent).toHaveLength(passes);
       expect((await aRun({ made, service, epoch: 2 })).end.reason).toBe('finished');
       expect(pathsOf(service).slice(passes)).toEqual(paths);

@@ -29,12 +29,14 @@ describe('check whose outcome is unknown', () => {
     ['in doubt', is('WAITING', 0), { inDoubt: 1 }],
   ])('is %s by its status, and is not sent again', async (_, answer, balance) => {
     const { summary, sent } = await applyScript(await aCheckPlan(['s1']), inTurn(lost, answer));
+
     expect(sent).toEqual(['s1?code=1234', 's1']);
     expect(summary.balance).toMatchObject(balance);
   });
 
   it('is asked for three times, a second and two seconds apart, and is then in doubt', async () => {
     const { summary, sent, passedMs } = await applyScript(await aCheckPlan(['s1']), lost);
+
     expect(sent).toEqual(['s1?code=1234', 's1', 's1', 's1']);
     expect(passedMs).toBeGreaterThanOrEqual(3000);
     expect(summary.balance).toMatchObject({ inDoubt: 1 });
@@ -48,6 +50,7 @@ describe('check whose outcome is unknown', () => {
       if (checks.push(call.path) > 20) throw new Error('It never stops');
       return BAD_GATEWAY;
     });
+
     expect(end).toEqual({ reason: 'unavailable', detail: 'HTTP 502' });
     expect(duplicatesAmong(checks)).toEqual([]);
     expect(checks.length).toBeLessThan(10);
@@ -61,9 +64,11 @@ describe('check whose outcome is unknown', () => {
       calls.push(call.path);
       return hasCode(call) ? LOST : aSession(call, 'VERIFIED', 0);
     };
+
     await expect(applyScript(made, answer, lostAtGate(2))).rejects.toBe(LOCK_LOST);
     expect(calls).toHaveLength(1);
     const { summary, sent } = await applyScript(made, answer, { epoch: 2 });
+
     expect(sent).toEqual(['s1']);
     expect(summary.balance).toMatchObject({ accepted: 1 });
   });
@@ -71,6 +76,7 @@ describe('check whose outcome is unknown', () => {
   it('is the only one of its session: what another code did to it is not taken for its own', async () => {
     const made = await aCheckPlan(['s1:0000', 's1:1234']);
     const { summary, sent } = await applyScript(made, (call) => (hasCode(call) ? LOST : aSession(call, 'WAITING', 1)));
+
     expect(sent).toEqual(['s1?code=0000', 's1']);
     expect(summary.balance).toMatchObject({ inDoubt: 1, skipped: 1 });
   });
@@ -88,6 +94,7 @@ describe('read of a status whose answer was bad', () => {
       await readPlan(),
       inTurn(() => UNREADABLE, is(status, attempt)),
     );
+
     expect(summary.balance).toMatchObject({ accepted: 1 });
     expect(reasons).toEqual([expect.stringContaining(`The session is ${status}`)]);
   });
@@ -95,7 +102,9 @@ describe('read of a status whose answer was bad', () => {
   it('is accepted after a process that died, however often it has to be repeated', async () => {
     const made = await readPlan();
     await dieInFlight(made);
+
     const { summary, sent } = await applyScript(made, inTurn(lost, lost, lost, lost, is('FAILED', 5)), { epoch: 2 });
+
     expect(sent).toEqual(Array(5).fill('s1'));
     expect(summary.balance).toMatchObject({ accepted: 1 });
   });
@@ -105,7 +114,9 @@ describe('check that cannot be asked for, as the service turns the run away', ()
   it('keeps its intent, the run stops, and the next one asks', async () => {
     const made = await aCheckPlan(['s1']);
     await dieInFlight(made);
+
     const turned = await applyScript(made, () => response(401, {}), { epoch: 2 });
+
     expect(turned.end.reason).toBe('unauthorized');
     expect(turned.summary.balance).toMatchObject({ inDoubt: 1 });
     const next = await applyScript(made, is('VERIFIED', 0), { epoch: 3 });
@@ -115,7 +126,9 @@ describe('check that cannot be asked for, as the service turns the run away', ()
   it('stops the run also where the check itself was redirected and its session tells', async () => {
     const made = await aCheckPlan(['s1', 's2', 's3', 's4', 's5', 's6']);
     const answer = (call: Call) => (hasCode(call) ? response(303, {}) : aSession(call, 'VERIFIED', 0));
+
     const { end, summary } = await applyScript(made, answer);
+
     expect(end.reason).toBe('redirected');
     expect(summary.balance.accepted).toBeGreaterThan(0);
     expect(summary.balance.unprocessed).toBeGreaterThan(0);
@@ -144,7 +157,9 @@ describe('check that is in flight when the run stops', () => {
     expect(entriesOfFirst(entries)).toEqual(['intent']);
     // Until it is asked for, it is in doubt.
     expect(summary).toMatchObject({ exitCode: 75, balance: { read: 3, inDoubt: 1, unprocessed: 2 } });
+
     const next = await applyScript(made, is('VERIFIED', 0), { epoch: 2 });
+
     expect(next.sent).toEqual(['s1', 's2?code=1234', 's3?code=1234']);
     expect(next.end.reason).toBe('finished');
     expect(next.summary.balance).toMatchObject({ accepted: 3, inDoubt: 0, unprocessed: 0 });
@@ -158,6 +173,7 @@ describe('check that is in flight when the run stops', () => {
       return aSession(call, 'VERIFIED', 0);
     };
     const { sent, summary } = await applyScript(made, answer, { stop });
+
     expect(sent).toEqual(CHECKED);
     expect(summary.balance).toMatchObject({ accepted: 1, unprocessed: 1 });
   });
@@ -202,7 +218,9 @@ describe('check that is in flight when the run stops', () => {
       return LOST;
     };
     await applyScript(made, answer, { stop });
+
     const { end, sent, summary } = await applyScript(made, is('WAITING', 0), { epoch: 2 });
+
     expect(sent.toSorted()).toEqual(sessions(10).slice(1).toSorted());
     expect(end.reason).toBe('finished');
     expect(summary.balance).toMatchObject({ inDoubt: 9 });

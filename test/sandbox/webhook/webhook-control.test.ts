@@ -37,6 +37,7 @@ test('receipts for this machine are delivered; those for others are counted, unt
     aMessage(3),
   ];
   await client.sendBatch(aBatch(3, { messages }));
+
   expect(await settle(client)).toEqual({ ...SETTLED, delivered: 2, outside: 2 });
   expect(receiver.received.map(({ body }) => body.payload.clientMessageId)).toEqual(['m1', 'm1']);
   await client.sandbox.clearLedger();
@@ -48,6 +49,7 @@ test('events of a channel whose webhook is outside of this machine are counted',
   const channelId = await openChannel(client, HOOK);
   const id = await openConversation(client, { channelId });
   await play(client, id, 'join');
+
   // That the webhook is there, that the conversation waits, and that an agent has joined.
   expect(await settle(client)).toEqual({ ...SETTLED, outside: 3 });
 });

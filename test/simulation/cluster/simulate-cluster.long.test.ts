@@ -13,7 +13,9 @@ test('a seed over a database gives one course of events, whatever ran before it'
     for (const seed of order) found[seed] = (await simulateCluster(seed)).traceDigest;
     return found;
   };
+
   const first = await digests(seeds);
+
   expect(await digests(seeds.toReversed())).toEqual(first);
   expect(new Set(Object.values(first)).size).toBe(seeds.length);
 });
