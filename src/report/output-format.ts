@@ -65,11 +65,8 @@ const PLAIN = /^(?:[A-Za-z0-9](?:[ !#-+\--:<-{}~]*[!#-+\--:<-{}~])?|\+[1-9][0-9]
 
 /** Cells that a spreadsheet would run are neutralized; a missing cell is empty. */
 export function formatCsvLine(cells: readonly (Cell | number)[], delimiter = ','): string {
-  let line = '';
-  for (let index = 0; index < cells.length; index += 1) {
-    const cell = formatCell(cells[index], delimiter);
-    line += index === 0 ? cell : `${delimiter}${cell}`;
-  }
+  let line = formatCell(cells[0], delimiter);
+  for (let index = 1; index < cells.length; index += 1) line += `${delimiter}${formatCell(cells[index], delimiter)}`;
   return `${line}\n`;
 }
 

@@ -96,8 +96,8 @@ export function outputCells(
   place: readonly [step: number, file: string, line: number, row: number],
   cells: readonly Cell[],
 ): (Cell | number)[] {
-  const added = [...place, ...listAddedCells(standing)];
-  return standing.output === 'results' ? [...added, ...cells] : [...cells, ...added];
+  const added = listAddedCells(standing);
+  return standing.output === 'results' ? [...place, ...added, ...cells] : [...cells, ...place, ...added];
 }
 
 /** Control characters, ends of lines, half characters, and those that turn the direction of what follows. */

@@ -43,13 +43,11 @@ export async function writeStepReport(files: Files, source: ReportedStep) {
   const outputs = await openStepOutputs(files, source, kindOf(rowStepOf(plan.job, planned.number)).resultColumns);
   const cost = planned.cost && createAcceptedCost(planned.cost);
   try {
-    for await (const batch of readReported(files, source)) {
-      for (const { row, standing } of batch) {
-        outputs.add(row, standing);
-        if (row.state === 'planned' && standing.output === 'results') cost?.add(row.costGroup);
-      }
-      if (outputs.isFull) await outputs.flush();
-    }
+    const add = (row: RowLine, standing: RowStanding) => {
+      outputs.add(row, standing);
+      if (row.state === 'planned' && standing.output === 'results') cost?.add(row.costGroup);
+    };
+    for await (const _batch of readReported(files, source, add)) if (outputs.isFull) await outputs.flush();
     return { ...(await outputs.finish()), cost: cost?.figures() };
   } catch (error) {
     await outputs.discard();
@@ -59,24 +57,27 @@ export async function writeStepReport(files: Files, source: ReportedStep) {
   }
 }
 
-/** The rows of a step in their order, in batches, each with the output that it stands in. */
-export async function* readReported(files: Files, source: ReportedStep): AsyncGenerator<ReportedRow[]> {
+/** Visits the rows of a step in their order, each with the output that it stands in, and gives way after each batch. */
+export async function* readReported(
+  files: Files,
+  source: ReportedStep,
+  visit: (row: RowLine, standing: RowStanding) => void,
+): AsyncGenerator<void> {
   const { plan, planned, directory } = source;
   await using journal = closing(createJournalWindow(files, join(directory, JOURNAL_FILE)));
   const describe = createDescription(source, rowStepOf(plan.job, planned.number));
   let request = 0;
   let outcomes: readonly PlacedOutcomes[] = [];
   for await (const batch of readRowBatches(files, directory, planned)) {
-    const reported: ReportedRow[] = [];
     for (const row of batch) {
       // The rows of a request stand together: to await each of a million takes longer than what is awaited.
       if (row.state === 'planned' && row.request !== request) {
         request = row.request;
         outcomes = await readOutcomes(journal, source.rows.outcomesOf(planned.number, request));
       }
-      reported.push({ row, standing: describe(row, outcomes) });
+      visit(row, describe(row, outcomes));
     }
-    yield reported;
+    yield;
   }
 }
 
@@ -90,11 +91,6 @@ async function readOutcomes(journal: JournalWindow, places: readonly OutcomePlac
   const read: PlacedOutcomes[] = [];
   for (const { first, offset } of places) read.push({ first, outcomes: await journal.readOutcomes(offset) });
   return read;
-}
-
-export interface ReportedRow {
-  readonly row: RowLine;
-  readonly standing: RowStanding;
 }
 
 interface ReportedStep extends PlanAt {
@@ -146,9 +142,9 @@ function createDescription({ plan, planned, rows }: ReportedStep, step: RowStep)
     const resultCells = escaped === words ? cells : cells.with(wordsAt, escaped);
     const { status, code, reason } = verdict ?? { status: 'unprocessed', code: '', reason: '' };
     const output = OUTPUT_OF[status];
-    // Results have none, and there are many.
-    const said = output === 'results' ? '' : escapeServiceText(reason);
-    return { output, stage: 'send', field: '', code, reason: said, id: idOf(row), resultCells };
+    // Results have neither, and there are many.
+    const [said, id] = output === 'results' ? ['', ''] : [escapeServiceText(reason), idOf(row)];
+    return { output, stage: 'send', field: '', code, reason: said, id, resultCells };
   };
 
   return (row: RowLine, placed: readonly PlacedOutcomes[]): RowStanding => {

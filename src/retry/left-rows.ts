@@ -3,11 +3,12 @@ import type { Cell } from '../domain/row.js';
 import { spreadCells } from '../plan/bind-columns.js';
 import type { PlanAt } from '../plan/format/plan-file.js';
 import { isLeftOut } from '../plan/format/planned-files.js';
+import type { RowLine } from '../plan/format/row-line.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { createNaming } from '../plan/reimport/named-rows.js';
 import type { RowStanding } from '../report/outputs.js';
 import { readRunRows } from '../report/run-rows.js';
-import { type ReportedRow, readReported } from '../report/step-report.js';
+import { readReported } from '../report/step-report.js';
 import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 
@@ -80,7 +81,9 @@ async function placeReadAgain(files: Files, runs: readonly PlanAt[]): Promise<Ma
   return places;
 }
 
-interface NamedRow extends ReportedRow {
+interface NamedRow {
+  readonly row: RowLine;
+  readonly standing: RowStanding;
   readonly name: string;
   /** Its place, which no other row has. */
   readonly at: string;
@@ -98,13 +101,15 @@ async function* readNamed(files: Files, run: PlanAt, columns: string[]): AsyncGe
   const maps = planned.inputs.map(({ columnMap }) =>
     columnMap.map((index) => columns.indexOf(planned.columns[index] ?? '')),
   );
-  for await (const batch of readReported(files, { plan, planned, directory, rows })) {
-    yield batch.flatMap((each): NamedRow[] => {
-      const { row, standing } = each;
-      if (standing.output !== 'rejections' && row.from === undefined) return [];
-      const at = `${plan.id} ${row.file} ${row.row}`;
-      const spread = () => spreadCells(row.cells, maps[row.file] ?? [], columns.length);
-      return [{ ...each, name: nameOf(row), at, spread }];
-    });
+  let named: NamedRow[] = [];
+  const name = (row: RowLine, standing: RowStanding) => {
+    if (standing.output !== 'rejections' && row.from === undefined) return;
+    const at = `${plan.id} ${row.file} ${row.row}`;
+    const spread = () => spreadCells(row.cells, maps[row.file] ?? [], columns.length);
+    named.push({ row, standing, name: nameOf(row), at, spread });
+  };
+  for await (const _batch of readReported(files, { plan, planned, directory, rows }, name)) {
+    yield named;
+    named = [];
   }
 }

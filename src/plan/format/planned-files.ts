@@ -27,7 +27,10 @@ const CHUNK_BYTES = 1 << 20;
 export async function* readRowBatches(files: Files, directory: string, step: PlannedStep): AsyncGenerator<RowLine[]> {
   await using file = closing(await openPlanned(files, rowsFile(directory, step), step.files?.rows));
   for await (const lines of readWholeLines(checkAtEnd(file, step.files?.rows))) {
-    yield decodeRowLines(lines.toString('utf8'), file.path);
+    const rows = decodeRowLines(lines.toString('utf8'), file.path);
+    yield rows;
+    // Garbage that is old already would keep them.
+    rows.length = 0;
   }
 }
 
