@@ -41,7 +41,7 @@ function findPlan(written: string): NumberingPlan | undefined {
 
 function readInternational(digits: string): FastNumber {
   const candidates = findPlans(digits);
-  if (candidates === undefined) return undefined;
+  if (candidates === undefined) return 'refused';
   const national = digits.slice(candidates[0].callingCode.length);
   return candidates[0].countPrefix(national) === 0 ? readAmong(candidates, national) : undefined;
 }
