@@ -1,7 +1,7 @@
 import { basename, dirname, relative, sep } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 import { firstFailure } from '../domain/closing.js';
-import { InternalError, UserError } from '../domain/errors.js';
+import { InternalError, nameCode, UserError } from '../domain/errors.js';
 import { EXIT } from '../report/exit-code.js';
 
 /**
@@ -34,7 +34,8 @@ export function findDiskError(error: unknown): DiskError | undefined {
 
 /** Where a person must change a path, a permission or a name first; in a run, something is missing that must exist. All else is transient. */
 const BY_PERSON: ReadonlySet<string> = new Set([
-  ...['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY', 'ELOOP', 'ENAMETOOLONG', 'EINVAL', 'EACCES', 'EPERM'],
+  ...['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY', 'ELOOP', 'ENAMETOOLONG'],
+  ...['EINVAL', 'ENOTSUP', 'EACCES', 'EPERM'],
 ]);
 
 /** The working directory is asked for; it may have been removed. */
@@ -93,11 +94,19 @@ export function describeDisk(error: DiskError): { message: string; hint: string 
   return { message: `Cannot use ${path}: ${nameDiskError(error)} (${code}, ${syscall})`, hint: adviseOnDisk(error) };
 }
 
-const SYSTEM_WORDS = new Map(getSystemErrorMap().values());
+const SYSTEM_WORDS = new Map([
+  ...getSystemErrorMap().values(),
+  ['EBADMSG', 'bad message'],
+  ['EDQUOT', 'disk quota exceeded'],
+  ['ENOTSUP', 'operation not supported'],
+  ['EREMOTEIO', 'remote i/o error'],
+  ['ESTALE', 'stale file handle'],
+  ['EUCLEAN', 'structure needs cleaning'],
+]);
 
 /** In the system's own words, by which it can be looked up: `no space left on device`. */
 export function nameDiskError({ code }: DiskError): string {
-  return SYSTEM_WORDS.get(code) ?? 'the system refuses it';
+  return SYSTEM_WORDS.get(nameCode(code)) ?? 'the system refuses it';
 }
 
 /** It holds whenever an error strikes, also behind what was sent. */
@@ -106,12 +115,12 @@ const PERMISSION: ReadonlySet<string> = new Set(['EACCES', 'EPERM']);
 
 /** Advice that is right whatever the command has done by then: no more is known here. */
 function adviseOnDisk(error: DiskError): string {
-  const { code, path = '', place } = error;
+  const { code, path = '', place, syscall } = error;
   const isPermission = PERMISSION.has(code);
   switch (exitCodeOfDisk(error)) {
     case EXIT.notStarted:
       return place === 'output' || place === 'job'
-        ? `${RECORDED} ${isPermission && place === 'job' ? permit(path) : 'See that it is a directory in which this user may write'}, then run the same command. Name another \`output\` only in a job that never sent: to whom a job has sent stands in that directory, and it would send to them again.`
+        ? `${RECORDED} ${isPermission && place === 'job' ? permit(path) : syscall.endsWith('sync') ? SYNC : 'See that it is a directory in which this user may write'}, then run the same command. Name another \`output\` only in a job that never sent: to whom a job has sent stands in that directory, and it would send to them again.`
         : 'Check the path, and that this user may use it.';
     case EXIT.stopped:
       if (path === '') return `${RECORDED} Find out why the system refuses it, then run the same command to resume.`;
@@ -123,11 +132,14 @@ function adviseOnDisk(error: DiskError): string {
   }
 }
 
+const SYNC = 'Mount a file system there that can keep what it is given over a power cut (`fsync`)';
 const MORE_FILES = 'Allow more open files, for example with a higher `ulimit -n`';
 const FIX: Readonly<Record<string, string>> = {
+  EDQUOT: 'Make room, or allow more by the quota',
   ENOENT: 'Wait until the process that has begun to send the run is done',
   EMFILE: MORE_FILES,
   ENFILE: MORE_FILES,
+  ESTALE: 'Mount the volume again',
   EFBIG: 'Allow longer files, for example with a higher `ulimit -f`',
   EROFS: 'Mount it so that it can be written to, or fix the disk',
 };

@@ -150,3 +150,35 @@ export function messageOf(error: unknown): string {
 export function quoteWord(word: string): string {
   return /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
+
+/** The functions of `target`, and of what it opens. Errors of the system have the path, which it names only of what it opens, and their own code. */
+export function namingErrors<T extends object>(target: T, path = ''): T {
+  const get = (_: T, key: string) => {
+    const value = Reflect.get(target, key);
+    if (typeof value !== 'function') return value;
+    return async (...args: readonly unknown[]) => {
+      const named = path === '' ? String(args[0]) : path;
+      try {
+        const found = await value.apply(target, args);
+        return key === 'open' ? namingErrors(found, named) : found;
+      } catch (error) {
+        if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error;
+        throw Object.assign(error, { path: named, ...error, code: nameCode(error.code) });
+      }
+    };
+  };
+  return new Proxy(target, { get });
+}
+
+/** Linux's codes of quotas, network disks and damaged ones, which Node does not name. */
+const UNNAMED: Readonly<Record<string, string>> = {
+  'Unknown system error -74': 'EBADMSG',
+  'Unknown system error -116': 'ESTALE',
+  'Unknown system error -117': 'EUCLEAN',
+  'Unknown system error -121': 'EREMOTEIO',
+  'Unknown system error -122': 'EDQUOT',
+};
+
+export function nameCode(code: unknown): string {
+  return UNNAMED[String(code)] ?? String(code);
+}

@@ -1,6 +1,6 @@
 import { ByteCells, listRecords, type RowBlock } from '../domain/bytes/row-block.js';
 import { TextBuffer } from '../domain/bytes/text-buffer.js';
-import { type Problem, UserError } from '../domain/errors.js';
+import { nameCode, type Problem, UserError } from '../domain/errors.js';
 import type { SourceRecord } from '../domain/row.js';
 import { type DraftRow, type RowDraft, type RowRefusal, reject } from '../kinds/step-kind.js';
 
@@ -81,7 +81,7 @@ const DISK_ERRORS: Readonly<Record<string, string>> = {
 /** Describes an error of the disk for a person; undefined for any other error. */
 export function describeDiskError(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined;
-  return DISK_ERRORS[String(error.code)] ?? `the disk answered ${String(error.code)}`;
+  return DISK_ERRORS[String(error.code)] ?? `the disk answered ${nameCode(error.code)}`;
 }
 
 /** Drafts of the rows of a block as bytes, which pass between threads and into a plan unchanged. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, promises } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { closing, discarding } from '../domain/closing.js';
-import { InternalError } from '../domain/errors.js';
+import { InternalError, namingErrors } from '../domain/errors.js';
 
 /**
  * The disk as a port. Directories are made with mode 0700, files with 0600. A whole file is written to a temporary
@@ -95,23 +95,14 @@ export type RawFiles = Pick<
 >;
 type Handle = Awaited<ReturnType<RawFiles['open']>>;
 
-/** Adds the path to errors of an open file: the system names it only when opening. */
-async function naming<T>(path: string, operation: Promise<T>): Promise<T> {
-  try {
-    return await operation;
-  } catch (error) {
-    if (error instanceof Error && 'syscall' in error && !('path' in error)) Object.assign(error, { path });
-    throw error;
-  }
-}
-
 /** `writer` distinguishes the unfinished files of two processes: of two containers they have the same id, 1. */
-export function createFiles(raw: RawFiles, writer = ''): Files {
+export function createFiles(system: RawFiles, writer = ''): Files {
+  const raw = namingErrors(system);
   /** Names that are in use: two writers of one file have two, as a console answers many at once. */
   const unfinished = new Set<string>();
   const syncDirectory = async (path: string) => {
     await using handle = closing(await raw.open(path, constants.O_RDONLY));
-    await naming(path, handle.sync());
+    await handle.sync();
   };
 
   /** Where a file stands in the place of a directory of the path, there is nothing below it. */
@@ -141,16 +132,18 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
     let part = `${path}${writer}.part`;
     for (let n = 2; unfinished.has(part); n++) part = `${path}${writer}-${n}.part`;
     unfinished.add(part);
-    const handle = await raw.open(part, 'w', 0o600).catch((error: unknown) => {
-      unfinished.delete(part);
-      throw error;
-    });
+    const handle = await namingErrors(system, path)
+      .open(part, 'w', 0o600)
+      .catch((error: unknown) => {
+        unfinished.delete(part);
+        throw error;
+      });
     let isFinished = false;
     return {
       facts: async () => factsOf(await handle.stat()),
-      write: (chunk) => naming(path, writeAll(handle, toBytes(chunk))),
+      write: (chunk) => writeAll(handle, toBytes(chunk)),
       finish: async () => {
-        await naming(path, handle.sync());
+        await handle.sync();
         await handle.close();
         await rename(part, path);
         unfinished.delete(part);
@@ -180,7 +173,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       try {
         // Even if the file existed: its creator may have died before syncing.
         await syncDirectory(dirname(path));
-        return appendFile(handle, factsOf(await handle.stat()), path);
+        return appendFile(handle, factsOf(await handle.stat()));
       } catch (error) {
         await handle.close();
         throw error;
@@ -191,7 +184,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       if (handle === undefined) return undefined;
       return {
         facts: factsOf(await handle.stat()),
-        write: (bytes, offset) => naming(path, writeAll(handle, bytes, offset)),
+        write: (bytes, offset) => writeAll(handle, bytes, offset),
         close: () => handle.close(),
       };
     },
@@ -203,8 +196,8 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       try {
         await using file = closing(handle);
         const whole = typeof text === 'string' ? text : text(factsOf(await file.stat()));
-        await naming(path, writeAll(file, toBytes(whole)));
-        await naming(path, file.sync());
+        await writeAll(file, toBytes(whole));
+        await file.sync();
         await syncDirectory(dirname(path));
       } catch (error) {
         // A partial file would be taken for another process's.
@@ -292,7 +285,7 @@ async function openRead(raw: RawFiles, path: string): Promise<ReadFile> {
       // Most files are smaller than what is asked for at once; room for one byte more shows their end, or that they grew.
       let buffer = Buffer.allocUnsafe(Math.min(length, Math.max(bytes - offset, 0) + 1));
       for (let filled = 0; ; ) {
-        const { bytesRead } = await naming(path, handle.read(buffer, filled, buffer.length - filled, offset + filled));
+        const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled, offset + filled);
         filled += bytesRead;
         if (bytesRead === 0 || filled === length) return buffer.subarray(0, filled);
         if (filled === buffer.length) buffer = Buffer.concat([buffer], length);
@@ -302,7 +295,7 @@ async function openRead(raw: RawFiles, path: string): Promise<ReadFile> {
   };
 }
 
-function appendFile(handle: Handle, { bytes: size, inode }: FileFacts, path: string): AppendFile {
+function appendFile(handle: Handle, { bytes: size, inode }: FileFacts): AppendFile {
   let bytes = size;
   return {
     inode,
@@ -310,12 +303,12 @@ function appendFile(handle: Handle, { bytes: size, inode }: FileFacts, path: str
       return bytes;
     },
     append: async (chunk) => {
-      await naming(path, writeAll(handle, chunk));
+      await writeAll(handle, chunk);
       bytes += chunk.length;
     },
-    sync: () => naming(path, handle.datasync()),
+    sync: () => handle.datasync(),
     truncate: async (length) => {
-      await naming(path, handle.truncate(length));
+      await handle.truncate(length);
       bytes = length;
     },
     close: () => handle.close(),

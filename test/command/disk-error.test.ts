@@ -16,9 +16,9 @@ const PERSON = [2, 2, 2, 4, 4];
 const MACHINE = [75, 75, 75, 75, 75];
 const ENDS: Readonly<Record<string, readonly number[]>> = {
   ...Object.fromEntries(
-    ['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY', 'ELOOP', 'ENAMETOOLONG', 'EINVAL', 'EACCES', 'EPERM'].map(
-      (code) => [code, PERSON],
-    ),
+    'ENOENT ENOTDIR EISDIR EEXIST ENOTEMPTY ELOOP ENAMETOOLONG EINVAL ENOTSUP EACCES EPERM'
+      .split(' ')
+      .map((code) => [code, PERSON]),
   ),
   EROFS: [2, 2, 75, 75, 75],
 };
@@ -94,6 +94,8 @@ test('the words name the path, what the system says, and what to do', () => {
     ['EROFS', 'lock-000003.json', 'job', 'so that it can be written to'],
     ['ENOSPC', 'k3/journal.ndjson', 'run', 'run the same command to resume'],
     ['EFBIG', 'k3/journal.ndjson', 'run', 'ulimit -f'],
+    ['EDQUOT', 'k3/journal.ndjson', 'run', 'allow more by the quota'],
+    ['ESTALE', 'k3/journal.ndjson', 'run', 'Mount the volume again'],
     ['ENOENT', 'k3/1-sms.rows.ndjson', 'run', 'put 1-sms.rows.ndjson back'],
     ['EACCES', 'k3/1-sms.results.csv.1.part', 'run', 'permission to read and write /out/sale/k3 and'],
   ];
@@ -102,6 +104,10 @@ test('the words name the path, what the system says, and what to do', () => {
   expect(error('ENOENT', 'rename', '/out/sale/k3/1-sms.results.csv.1.part', 'run').hint).toContain(
     'Wait until the process',
   );
+  expect(error('ENOTSUP', 'fsync', '/out/sale/lock-000001.json', 'job')).toEqual({
+    message: 'Cannot use /out/sale/lock-000001.json: operation not supported (ENOTSUP, fsync)',
+    hint: expect.stringContaining('Mount a file system there that can keep what it is given'),
+  });
 });
 
 test.each<DiskPlace>(['given', 'output', 'job', 'run', 'unknown'])(

@@ -2,7 +2,7 @@ import { mkdtempSync, promises, readdirSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createFiles, nodeFiles, type RawFiles } from '../../src/storage/files.js';
+import { createFiles, type Files, nodeFiles, type RawFiles } from '../../src/storage/files.js';
 import { aMemoryDisk } from './a-memory-disk.js';
 
 let directory = '';
@@ -121,6 +121,34 @@ describe('a whole file', () => {
       expect(disk.list('/out'), `operation ${n}`).toEqual(['.keep', 'a']);
     }
   });
+});
+
+describe('an error of a file that is open', () => {
+  const OPERATIONS: Readonly<Record<string, (files: Files, path: string) => Promise<unknown>>> = {
+    write: (files, path) => files.writeWhole(path, 'text'),
+    sync: (files, path) => files.writeWhole(path, 'text'),
+    close: (files, path) => files.writeWhole(path, 'text'),
+    datasync: async (files, path) => (await files.openAppend(path)).sync(),
+    truncate: async (files, path) => (await files.openAppend(path)).truncate(0),
+    stat: (files, path) => files.openRead(path),
+    read: async (files, path) => (await files.openRead(path)).read(0, 9),
+  };
+
+  test.each(Object.entries(OPERATIONS))(
+    '%s: names the path, and a code that Node does not know',
+    async (name, task) => {
+      writeFileSync(at('a'), 'old');
+      const open = async (...args: Parameters<RawFiles['open']>) => {
+        const fault = { errno: -122, code: 'Unknown system error -122', syscall: name };
+        const fail = () => Promise.reject(Object.assign(new Error(`${fault.code}, ${name}`), fault));
+        return Object.assign(await promises.open(...args), String(args[0]).startsWith(at('a')) ? { [name]: fail } : {});
+      };
+
+      const failing = task(createFiles({ ...promises, open }), at('a'));
+
+      await expect(failing).rejects.toMatchObject({ code: 'EDQUOT', path: at('a'), syscall: name });
+    },
+  );
 });
 
 describe('modes', () => {
