@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
+import { type Files, nodeFiles } from '../../src/storage/files.js';
 import { people } from './a-job.js';
 import { Machine } from './a-machine.js';
 import { aJobFor, type aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
@@ -18,6 +19,8 @@ interface Asked {
   readonly more?: Fault;
   /** Its plan is made before, and applied. */
   readonly isPlanned?: boolean;
+  /** The volume as the standby sees it. */
+  readonly files?: Files;
 }
 
 /** The second request waits until the test lets it go, and with it all that follow. */
@@ -87,6 +90,21 @@ describe('a standby', () => {
     expect(workspace.requests()).toHaveLength(3);
   });
 
+  test('says at once that it could not take over where its mount shows other files, and does not', async () => {
+    const stat = async (path: string) => {
+      const found = await nodeFiles.stat(path);
+      return found && { ...found, inode: found.inode + 1 };
+    };
+    const { leader, standby } = await aPair(HANGS, { files: { ...nodeFiles, stat } });
+    await standby.waits;
+    leader.signal('SIGKILL');
+    standby.passes(LEASE_MS);
+    const { code, stderr } = await standby.ended;
+
+    expect([code, stderr.match(/could not take over: .*out\/sale looks like a copy here/g)]).toMatchObject([4, [{}]]);
+    expect(stderr.indexOf('could not take over')).toBeLessThan(stderr.indexOf('takes over the job'));
+  });
+
   test('goes on at once where its leader got SIGTERM, and ends when it gets one itself', async () => {
     const { workspace, leader, standby } = await aPair(
       { kind: 'latency', delayMs: 3000, nth: [2, 3, 4, 5] },
@@ -125,21 +143,24 @@ test('a standby of what is sent again each time is refused: it would send it onc
 });
 
 /** A leader that waits for the answer to its second request, and a process that stands by. */
-async function aPair(fault: Fault, { wallMs = 0, rows = people(30), job = {}, more, isPlanned = false }: Asked = {}) {
+async function aPair(
+  fault: Fault,
+  { wallMs = 0, rows = people(30), job = {}, more, isPlanned = false, files = nodeFiles }: Asked = {},
+) {
   const workspace = await aJobFor(rows, job, ...(more === undefined ? [fault] : [fault, more]));
   const send = isPlanned ? ['apply', await workspace.plan()] : ['run', 'job.yaml'];
   const first = new Machine(workspace, 'pod-1', wallMs);
   const leader = first.start(...send, '--standby');
   await until(() => workspace.requests().length === 2);
   leader.signal('SIGSTOP');
-  const standby = standBy(workspace, send);
+  const standby = standBy(workspace, send, files);
   await standby.waits;
   leader.signal('SIGCONT');
   return { workspace, first, leader, standby };
 }
 
 /** In this process, as on another machine, with clocks of its own. */
-function standBy(workspace: Workspace, send: readonly string[]) {
+function standBy(workspace: Workspace, send: readonly string[], files: Files) {
   const ahead = { wallMs: 0, passedMs: 0 };
   let wait = () => {};
   const waits = new Promise<void>((resolve) => {
@@ -153,7 +174,7 @@ function standBy(workspace: Workspace, send: readonly string[]) {
       return systemClock.sleep(delayMs, signal);
     },
   };
-  const runtime = { clock, owner: { ...nodeEnv.owner, host: 'pod-2' } };
+  const runtime = { files, clock, owner: { ...nodeEnv.owner, host: 'pod-2' } };
   return {
     ended: volleyIn(workspace, { runtime }, ...send, '--standby'),
     waits,
