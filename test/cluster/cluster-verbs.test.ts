@@ -27,16 +27,12 @@ test('init makes the schema, and does so again without harm, for a role that is 
 
   const { code, stderr } = await volley('cluster', 'init', '--role', 'nosuch');
   expect([code, stderr]).toEqual([2, expect.stringContaining('Create it first: create role \\"nosuch\\"')]);
-  expect(await volley('cluster', 'status')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('volley cluster init'),
-  });
+  const expected = { code: 2, stderr: expect.stringContaining('volley cluster init') };
+  expect(await volley('cluster', 'status')).toMatchObject(expected);
   expect(await volley('cluster', 'init')).toMatchObject({ code: 0, stdout: expect.stringContaining('has version') });
   expect(await volley('cluster', 'init')).toMatchObject({ code: 0, stdout: expect.stringContaining('up to date') });
-  expect(await volley('cluster', 'status')).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('No runs: nothing of people is in the database.'),
-  });
+  const stdout = expect.stringContaining('No runs: nothing of people is in the database.');
+  expect(await volley('cluster', 'status')).toMatchObject({ code: 0, stdout });
   expect(await volley('cluster', 'drop', 'k3v9q2m8x4aa')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('volley cluster status lists them'),
@@ -150,10 +146,8 @@ test('status says since when a run has no leader, what to do, and who takes over
     /stands by {2}desk-7 4711\n(?:.*\n){3} {2}next {7}nothing to do: the process that stands by takes over/,
   );
   const drop = () => volley('cluster', 'drop', key.run);
-  expect(await drop()).toMatchObject({
-    code: 75,
-    stderr: expect.stringContaining('stands by to take it over (desk-7'),
-  });
+  const expected = { code: 75, stderr: expect.stringContaining('stands by to take it over (desk-7') };
+  expect(await drop()).toMatchObject(expected);
   await database.query("update volley.standby set seen_at = seen_at - interval '15 seconds'");
   expect(await drop()).toMatchObject({ code: 0, stdout: expect.stringContaining('1 row without an outcome') });
 });

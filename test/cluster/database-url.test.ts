@@ -12,11 +12,8 @@ test('a URL names host, port, database, user and password', async () => {
     password: 'p:w/',
     ssl: { rejectUnauthorized: true },
   });
-  expect(await parseDatabaseUrl('postgresql://u@localhost/d?host=/run/postgresql')).toMatchObject({
-    host: '/run/postgresql',
-    port: 5432,
-    ssl: false,
-  });
+  const expected = { host: '/run/postgresql', port: 5432, ssl: false };
+  expect(await parseDatabaseUrl('postgresql://u@localhost/d?host=/run/postgresql')).toMatchObject(expected);
   expect(await parseDatabaseUrl('postgres://u@[::1]/d')).toMatchObject({ host: '::1', ssl: false });
 });
 

@@ -31,16 +31,8 @@ export interface LaneRow {
 
 const SECOND_MS = 1000;
 /** What a lane of no known life begins with. */
-const NEW = {
-  life: '',
-  turnMs: 0,
-  slackMs: 0,
-  slackAtMs: 0,
-  lastCostMs: 0,
-  lineMs: 0,
-  share: 1,
-  slowedAtMs: Number.NEGATIVE_INFINITY,
-};
+const NEVER = { slowedAtMs: Number.NEGATIVE_INFINITY };
+const NEW = { life: '', turnMs: 0, slackMs: 0, slackAtMs: 0, lastCostMs: 0, lineMs: 0, share: 1, ...NEVER };
 const NO_PAUSE = { pausedUntilMs: 0, pauseMs: 0 };
 
 /** `row` undefined: nobody has used the lane. */

@@ -6,7 +6,7 @@ import { coalesce } from '../../src/storage/group-commit.js';
 import { Timeline } from '../world/timeline.js';
 import { MemoryCluster } from './memory-store.js';
 
-export interface Achieved {
+interface Achieved {
   /** Of the limit. */
   readonly share: number;
   /** The most that left within one second. */
@@ -17,16 +17,11 @@ export interface Achieved {
   readonly said: readonly { readonly atMs: number; readonly text: string }[];
 }
 
+type Load = Readonly<{ perSecond: number; callMs?: number; seconds?: number; concurrency?: number }>;
+
 /** So many processes, always with requests to send, on one lane of a store whose calls take `callMs`, more or less. */
-export async function runLanes(
-  lanes: number,
-  {
-    perSecond,
-    callMs = 2,
-    seconds = 120,
-    concurrency = 16,
-  }: { perSecond: number; callMs?: number; seconds?: number; concurrency?: number },
-): Promise<Achieved> {
+export async function runLanes(lanes: number, load: Load): Promise<Achieved> {
+  const { perSecond, callMs = 2, seconds = 120, concurrency = 16 } = load;
   const random = createRandom(lanes, perSecond);
   const timeline = new Timeline(createRandom(lanes, perSecond + 1));
   const clock = clockOf(timeline);
@@ -60,17 +55,10 @@ export async function runLanes(
       await travel(1 - there);
       return booked;
     };
-    const options = {
-      name: 'sms',
-      server: new ServerClock(),
-      limits,
-      clock,
-      random,
-      signal: stopping.signal,
-      giveUpAfterMs: 900_000,
-      onReach,
-    };
-    const lane = createSharedLane({ ...options, store: { book } });
+    const lane = createSharedLane({
+      ...{ store: { book }, name: 'sms', server: new ServerClock(), limits, clock, random },
+      ...{ signal: stopping.signal, giveUpAfterMs: 900_000, onReach },
+    });
     const send = async () => {
       while (!stopping.signal.aborted) {
         await lane.run({ messages: 1, segments: 1 }, async (gate) => {

@@ -158,9 +158,7 @@ test('a drop beside a process that leads the run, or resumes it, is refused', as
     if (text.startsWith('select epoch')) await store.lead({ ...lead, epoch: 2 }, NEW_LEAD);
     return rows;
   };
-  await expect(dropNamedRun({ ...database, query }, lead.run, () => {})).rejects.toMatchObject({
-    code: 'lock-held',
-    message: 'Cannot drop run run-a: a process has resumed it meanwhile',
-  });
+  const expected = { code: 'lock-held', message: 'Cannot drop run run-a: a process has resumed it meanwhile' };
+  await expect(dropNamedRun({ ...database, query }, lead.run, () => {})).rejects.toMatchObject(expected);
   expect(await store.findRun({ run: lead.run })).toBeDefined();
 });

@@ -155,17 +155,9 @@ async function findPrograms(directory: string, user: User): Promise<{ initdb: st
   return within(join(copy, 'bin'));
 }
 
-function keepServer({
-  directory,
-  user,
-  postgres,
-  settings,
-}: {
-  directory: string;
-  user: User;
-  postgres: string;
-  settings: readonly string[];
-}): PostgresServer {
+type Kept = Readonly<{ directory: string; user: User; postgres: string; settings: readonly string[] }>;
+
+function keepServer({ directory, user, postgres, settings }: Kept): PostgresServer {
   const data = join(directory, 'data');
   const flags = [...SETTINGS, `unix_socket_directories=${directory}`, ...settings].flatMap((setting) => [
     '-c',

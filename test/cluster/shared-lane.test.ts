@@ -19,15 +19,7 @@ test('what cannot be reached is said within 30 seconds, with the reason, and onc
 });
 
 /** A lane of a store that takes `callMs` to answer. */
-function aLane({
-  requestsPerSecond = 25,
-  callMs = 0,
-  book,
-}: {
-  requestsPerSecond?: number;
-  callMs?: number;
-  book?: LaneStore['book'];
-}) {
+function aLane({ requestsPerSecond = 25, callMs = 0, book = undefined as LaneStore['book'] | undefined }) {
   const timeline = new Timeline(createRandom(1, 2));
   const clock = clockOf(timeline);
   const store = new MemoryCluster(clock).connect();

@@ -20,10 +20,8 @@ test('a journal that lacks what the database knows is refused: it was put back f
   await expect(resume([])).rejects.toThrow('its journal lacks what the database knows of 1 request');
   expect((await resume([INTENT])).step(1).open.get('1/')).toMatchObject({ isInFlight: true });
   await take();
-  await expect(resume([INTENT])).rejects.toMatchObject({
-    message: 'Cannot resume run run-a: its journal lacks what the database knows of 1 request',
-    hint: expect.stringContaining('Do not drop it'),
-  });
+  const message = 'Cannot resume run run-a: its journal lacks what the database knows of 1 request';
+  await expect(resume([INTENT])).rejects.toMatchObject({ message, hint: expect.stringContaining('Do not drop it') });
 });
 
 /** Else a run that is dropped from the database, or resumed without it, sends again what a worker has sent. */

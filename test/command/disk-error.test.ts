@@ -70,10 +70,8 @@ describe('the place of an error', () => {
   test('is one that a person gave where the working directory was removed, which has no path any more', () => {
     const error = Object.assign(new Error('ENOENT'), { code: 'ENOENT', syscall: 'uv_cwd' });
     expect(exitCodeOfDisk(error)).toBe(2);
-    expect(describeDisk(error)).toEqual({
-      message: 'Cannot use the working directory: no such file or directory (ENOENT, uv_cwd)',
-      hint: expect.stringContaining('Check the path'),
-    });
+    const message = 'Cannot use the working directory: no such file or directory (ENOENT, uv_cwd)';
+    expect(describeDisk(error)).toEqual({ message, hint: expect.stringContaining('Check the path') });
   });
 
   test('is one that a person gave before there is a job', () => {

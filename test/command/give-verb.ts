@@ -22,10 +22,7 @@ const SENDING = {
 };
 
 /** Verbs in this process, with the flags that a test is about. */
-export function runJob(
-  flags: Common & { readonly job: string; readonly wait?: boolean; readonly standby?: boolean },
-  host: Terminal,
-): Promise<number> {
+export function runJob(flags: Common & Readonly<{ job: string; wait?: boolean; standby?: boolean }>, host: Terminal) {
   return runVerb('run', run, { ...SENDING, ...flags }, host);
 }
 
@@ -43,15 +40,9 @@ export function planJob(flags: Common & { readonly job: string }, host: Terminal
   return runVerb('plan', plan, { again: false, adopt: false, ...flags }, host);
 }
 
-export function applyRun(
-  flags: Common & {
-    readonly run: string;
-    readonly confirm?: string | undefined;
-    readonly ignoreChangedInputs?: boolean;
-    readonly passStage?: number;
-  },
-  host: Terminal,
-): Promise<number> {
+type Applying = { run: string; confirm?: string | undefined; ignoreChangedInputs?: boolean; passStage?: number };
+
+export function applyRun(flags: Common & Readonly<Applying>, host: Terminal): Promise<number> {
   return runVerb('apply', apply, { ...SENDING, ignoreChangedInputs: false, ...flags }, host);
 }
 

@@ -54,10 +54,8 @@ describe('readSecret', () => {
   ])('refuses %j and does not repeat it', async (value) => {
     for (const attempt of [read({ env: 'KEY' }, { env: { KEY: value } }), read({ file: '/k' }, { file: value })]) {
       const error = await attempt.catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({
-        code: 'bad-credentials',
-        message: expect.stringContaining('expected only the secret'),
-      });
+      const expected = { code: 'bad-credentials', message: expect.stringContaining('expected only the secret') };
+      expect(error).toMatchObject(expected);
       expect(JSON.stringify([error, String(error)])).not.toContain('sk_live');
     }
   });

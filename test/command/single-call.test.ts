@@ -37,10 +37,8 @@ describe('a single call', () => {
     const { context, job } = aCaller(aService(origin), { CHAT_KEY: 'sandbox-chat-key-not-a-secret' });
     const read = (area: Called['area']) => callService(context(), { job, area }, ({ call }) => call(readMessages, {}));
     await expect(read('chat')).resolves.toEqual([]);
-    await expect(read('gateway')).rejects.toMatchObject({
-      code: 'bad-credentials',
-      message: expect.stringContaining('GATEWAY_KEY'),
-    });
+    const expected = { code: 'bad-credentials', message: expect.stringContaining('GATEWAY_KEY') };
+    await expect(read('gateway')).rejects.toMatchObject(expected);
   });
 
   test.each<[string, Called['area'], Record<string, unknown>, string, string]>([
@@ -133,8 +131,6 @@ test('the Action Request Token is named where a call that changes something lack
   );
   await expect(reading).resolves.toMatchObject({ id: 101 });
   const changing = callService(context(), { job, area: 'campaign', isAction: true }, async () => {});
-  await expect(changing).rejects.toMatchObject({
-    code: 'bad-credentials',
-    message: expect.stringContaining('ACTION_TOKEN'),
-  });
+  const expected = { code: 'bad-credentials', message: expect.stringContaining('ACTION_TOKEN') };
+  await expect(changing).rejects.toMatchObject(expected);
 });

@@ -99,7 +99,7 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
     expect([empty.status, textOf(empty)]).toEqual([422, expect.stringMatching(/holds no row .* The file of people/)]);
     for (const text of ['sku,price\nA1,10\n', 'name,email\nA,a@example.com\n']) {
       expect((await choose('none', text)).to).toBe('/c/other/columns');
-      expect(textOf(await console.ask('/c/other/columns'))).toContain('No column looks like one of phone numbers.');
+      expect(await console.textAt('/c/other/columns')).toContain('No column looks like one of phone numbers.');
       expect(console.files('other')).not.toContain('job.yaml');
     }
     const asked = await console.post('/c/other/columns', { destination: 'name', country: '' });
@@ -136,7 +136,7 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
     await console.aCampaign('some', 'name,mobile,first name\nAnna,+6591234501,A\n,+6591234502, \nCy,+6591234503,C\n');
     const messageOf = async (message: string) => {
       await console.save('/c/some/message', { sender: 'LADEN', message });
-      return textOf(await console.ask('/c/some/message')).replace(/In the terminal.*/, '');
+      return (await console.textAt('/c/some/message')).replace(/In the terminal.*/, '');
     };
     const said = await messageOf('Hi {{ name }} {{ first_name }}');
     expect(said).toContain(
@@ -149,13 +149,13 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
   test('a fault of the text is said in the words of the page', async () => {
     const write = async (message: string) => console.save('/c/sale/message', { sender: 'LADEN', message });
     await write('Hello '.repeat(334));
-    const long = textOf(await console.ask('/c/sale/message')).replace(/In the terminal.*/, '');
+    const long = (await console.textAt('/c/sale/message')).replace(/In the terminal.*/, '');
     expect(long).toContain('There is a problem Cannot send the message: its text needs 14 parts');
     expect(long).not.toMatch(/template|volley/);
     await write('Hi {{ name');
     for (const page of ['message', 'check']) {
       if (page === 'check') await console.check('sale');
-      const text = textOf(await console.ask(`/c/sale/${page}`)).replace(/In the terminal.*/, '');
+      const text = (await console.textAt(`/c/sale/${page}`)).replace(/In the terminal.*/, '');
       expect(text).toContain('Cannot read the message at line 1');
       expect(text).not.toMatch(/template|job\.yaml/);
     }

@@ -17,7 +17,7 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
   const console = openAConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey, VOLLEY_ACTOR: 'Anna' });
 
   const home = (query = '') => console.textAt(`/${query}`);
-  const historyOf = async (name: string) => textOf(await console.ask(`/c/${name}`)).replace(/^.* History /, '');
+  const historyOf = async (name: string) => (await console.textAt(`/c/${name}`)).replace(/^.* History /, '');
 
   async function send(name: string, count: number): Promise<void> {
     await console.check(name);
@@ -26,8 +26,8 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
 
   test('an empty console says how to start', async () => {
     expect(await home()).toContain('No campaigns yet. Start with a file of people.');
-    expect(textOf(await console.ask('/people'))).toContain('No campaigns yet');
-    expect(textOf(await console.ask('/settings'))).toContain('Campaigns cannot be sent for real yet');
+    expect(await console.textAt('/people')).toContain('No campaigns yet');
+    expect(await console.textAt('/settings')).toContain('Campaigns cannot be sent for real yet');
   });
 
   test('campaigns are listed by what they need, 50 a page, and found by name; one that cannot be read leaves the others there', async () => {
@@ -38,12 +38,12 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
     expect(await home()).toMatch(/Needs you broken .*job\.yaml.* Done sale 2 messages accepted of 2 rows/);
     const broken = await console.ask('/c/broken');
     expect([broken.status, broken.text]).toEqual([422, expect.stringContaining('or cannot be read: nothing is sent')]);
-    expect(textOf(await console.ask('/c/broken/message'))).toContain('lines that cannot be read');
+    expect(await console.textAt('/c/broken/message')).toContain('lines that cannot be read');
     const links = ['campaigns/loop', 'campaigns/sale-2/job.yaml'].map((path) => join(console.directory, path));
     mkdirSync(join(console.directory, 'campaigns/sale-2'));
     for (const link of links) symlinkSync(link, link);
     expect(await home()).toMatch(/Needs you (?=.*\bloop ELOOP)(?=.*\bsale-2 ELOOP).* Done sale/);
-    expect(textOf(await console.ask('/people'))).toContain('One person');
+    expect(await console.textAt('/people')).toContain('One person');
     for (const link of links) rmSync(link);
     rmdirSync(join(console.directory, 'campaigns/sale-2'));
 
@@ -170,12 +170,12 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
     writeFileSync(path, aWorkbook({ sheets }));
     await console.post('/new', { name: 'Sheets' });
     expect((await console.post('/c/sheets/file', { path })).to).toBe('/c/sheets/columns');
-    expect(textOf(await console.ask('/c/sheets/columns'))).toContain(
+    expect(await console.textAt('/c/sheets/columns')).toContain(
       'Which sheet has the people? people.xlsx has 2 sheets.',
     );
     for (const choice of [{ sheet: 'Old' }, { sheet: 'New & <b>', count: '1' }])
       expect((await console.post('/c/sheets/columns', choice)).to).toBe('/c/sheets/columns');
-    expect(textOf(await console.ask('/c/sheets/columns'))).toContain('mobile has a valid number in 2 of 2 rows');
+    expect(await console.textAt('/c/sheets/columns')).toContain('mobile has a valid number in 2 of 2 rows');
     await console.post('/c/sheets/columns', { sheet: 'New & <b>', destination: 'mobile', country: '' });
     const who = await console.ask('/c/sheets/who');
     expect(textOf(who)).toContain('In: 2 of the first 2 rows');
@@ -198,7 +198,7 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
     expect(report.text).toMatch(new RegExp(`/c/files/run\\?run=${older.split('-').at(-1)}">.*: 1 accepted`));
     const page = await console.ask('/c/files/fix');
     expect(page.text).toContain(`<a href="run?run=${older.split('-').at(-1)}">1 row</a>`);
-    expect(textOf(await console.ask(`/c/files/run?run=${older.split('-').at(-1)}`))).toContain('1-sms.rejections.csv');
+    expect(await console.textAt(`/c/files/run?run=${older.split('-').at(-1)}`)).toContain('1-sms.rejections.csv');
     const name = `${older.slice(console.directory.length + 1)}/1-sms.rejections.csv`;
     const fixed = console.read(name).replace('n/a', numberOf(61));
     expect((await console.upload('/c/files/fix/upload', 'old.csv', fixed)).to).toBe('/c/files/check');
@@ -264,7 +264,7 @@ test(
     for (const page of ['/', '/c/sale', '/c/sale/message', '/c/sale/check', '/c/sale/fix'])
       expect([page, (await console.ask(page)).status]).not.toEqual([page, 500]);
     expect((await console.check('sale')).plan).toMatch(/^\w{64}$/);
-    expect(textOf(await console.ask('/'))).toContain('sale');
+    expect(await console.textAt('/')).toContain('sale');
     await console.end();
   },
   TIMEOUT_MS,

@@ -56,11 +56,8 @@ test.each([
 
 test('a form without anything is a campaign that leaves at once; a sample may leave out its sign', () => {
   expect(describeTiming(readTiming({}), 'UTC')).toBe('At once');
-  expect(readTiming({ when: 'window', sample: '5', 'day-sun': 'on' })).toMatchObject({
-    kind: 'window',
-    sample: '5%',
-    days: ['sun'],
-  });
+  const expected = { kind: 'window', sample: '5%', days: ['sun'] };
+  expect(readTiming({ when: 'window', sample: '5', 'day-sun': 'on' })).toMatchObject(expected);
 });
 
 test.each([

@@ -23,10 +23,8 @@ test.each([
 });
 
 test('a size is a whole number of bytes', () => {
-  expect(['12', '0', '-1', '1e3', '999999999999', '', undefined].map(readSize)).toEqual([
-    12,
-    ...Array(6).fill(undefined),
-  ]);
+  const expected = [12, ...Array(6).fill(undefined)];
+  expect(['12', '0', '-1', '1e3', '999999999999', '', undefined].map(readSize)).toEqual(expected);
 });
 
 test('slices make the file whatever comes twice, in two at once, or from elsewhere', async () => {

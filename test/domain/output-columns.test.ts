@@ -43,12 +43,8 @@ describe('columns that Volley adds', () => {
   });
 
   it('say which output it is, those of deliveries too, whatever their case', () => {
-    expect(listOwnColumns(['name', '_row', '_STATE', '_ErrorCode', '_mine'])).toEqual([
-      '_row',
-      '_state',
-      '_errorCode',
-      '_mine',
-    ]);
+    const expected = ['_row', '_state', '_errorCode', '_mine'];
+    expect(listOwnColumns(['name', '_row', '_STATE', '_ErrorCode', '_mine'])).toEqual(expected);
   });
 
   it('make a file ours only when the four that every output has are there', () => {

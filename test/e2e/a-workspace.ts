@@ -2,7 +2,9 @@ import { execFile } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { expect } from 'vitest';
 import { readRunName } from '../../src/plan/format/run-directories.js';
+import { systemClock } from '../../src/ports/clock.js';
 import type { Summary } from '../../src/report/summary.js';
 import type { FaultInput } from '../../src/sandbox/fault.js';
 import type { LedgerEntry } from '../../src/sandbox/ledger.js';
@@ -144,6 +146,19 @@ export class Workspace {
     return JSON.parse((await this.volley(...args)).stdout);
   }
 
+  /** What a person reads on stdout, on one line. */
+  async said(...args: string[]): Promise<string> {
+    return (await this.volley(...args, '--no-json')).stdout.replace(/\s+/g, ' ');
+  }
+
+  /** Ends without its result, with this exit code; its error has this code, and this in its message. */
+  async expectRefused(args: readonly string[], exitCode: number, code: string, said: string | RegExp = /./) {
+    const failure = await this.refused(...args);
+    const message = typeof said === 'string' ? expect.stringContaining(said) : expect.stringMatching(said);
+    expect({ args, ...failure }).toMatchObject({ args, exitCode, error: { code, message } });
+    return failure.error;
+  }
+
   /** What a command prints that ends without its result. */
   async refused(...args: string[]): Promise<ReturnType<typeof readFailure>> {
     return readFailure(await this.volley(...args));
@@ -216,6 +231,11 @@ class WorkspaceInProcess extends Workspace {
 export function volleyIn(workspace: Workspace, start: Changed, ...args: string[]): Promise<Finished> {
   const env = { ...workspace.env, ...start.env };
   return workspace.finish({ ended: runCommandInProcess(args, { ...start, cwd: workspace.directory, env }) });
+}
+
+/** In this process, by a wall clock that is so far ahead. */
+export function volleyLater(workspace: Workspace, aheadMs: number, ...args: string[]): Promise<Finished> {
+  return volleyIn(workspace, { runtime: { clock: { ...systemClock, now: () => Date.now() + aheadMs } } }, ...args);
 }
 
 /** Beside `acme`, with the same key. */

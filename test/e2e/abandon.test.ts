@@ -14,10 +14,8 @@ import { aRunThatEndedEarly, aStoppedRun } from './some-runs.js';
 
 const abandon = (workspace: Workspace, run: string) => workspace.told('abandon', `out/sale/${run}`);
 
-async function expectRefused(workspace: Workspace, run: string): Promise<void> {
-  const { exitCode, error } = await workspace.refused('apply', `out/sale/${run}`);
-  expect([exitCode, error.code, error.message]).toEqual([2, 'bad-plan', expect.stringMatching(/abandoned on 2.* by /)]);
-}
+const expectRefused = (workspace: Workspace, run: string) =>
+  workspace.expectRefused(['apply', `out/sale/${run}`], 2, 'bad-plan', /abandoned on 2.* by /);
 
 async function expectNothingNew(workspace: Workspace, ...flags: string[]): Promise<void> {
   expect(await workspace.told('run', 'job.yaml', ...flags)).toMatchObject({ state: 'nothing-new' });
@@ -35,14 +33,11 @@ describe('abandon', () => {
     expect((await workspace.run()).code).toBe(4);
 
     workspace.change({});
-    const { error } = await workspace.refused('run', 'job.yaml');
-    expect(error.code).toBe('plan-mismatch');
-    const [, wrong = ''] = /volley abandon (\S+)`, then run the job/.exec(error.hint ?? '') ?? [];
-    const retry = await workspace.refused('retry', wrong, '--only', 'unprocessed', '--job', 'job.yaml');
-    expect([retry.error.message, retry.error.hint]).toEqual([
-      expect.stringContaining('Cannot retry rows of run'),
-      expect.stringContaining('run the job once that run is finished or abandoned'),
-    ]);
+    const { hint: advice } = await workspace.expectRefused(['run', 'job.yaml'], 2, 'plan-mismatch');
+    const [, wrong = ''] = /volley abandon (\S+)`, then run the job/.exec(String(advice)) ?? [];
+    const retry = ['retry', wrong, '--only', 'unprocessed', '--job', 'job.yaml'];
+    const { hint } = await workspace.expectRefused(retry, 2, 'plan-mismatch', 'Cannot retry rows of run');
+    expect(hint).toContain('run the job once that run is finished or abandoned');
     await workspace.told('abandon', wrong);
     expect(await workspace.run()).toMatchObject({ code: 0, summary: { balance: { read: 30, accepted: 30 } } });
     expect(await workspace.destinations()).toEqual(numbersOf(30));
@@ -86,13 +81,11 @@ describe('abandon', () => {
 
     const job = ['--job', 'job.yaml'];
     const retries = ['unprocessed', 'not-sent', 'rejected'].map((only) => ['retry', directory, '--only', only, ...job]);
-    for (const args of [...retries, ['apply', waiting]]) {
-      expect((await workspace.refused(...args)).error.message).toContain(`run ${plan} has sent people.csv again since`);
-    }
+    const why = `run ${plan} has sent people.csv again since`;
+    for (const args of [...retries, ['apply', waiting]]) await workspace.expectRefused(args, 2, 'plan-mismatch', why);
     for (const verb of ['status', 'report']) {
-      const { stdout } = await workspace.volley(verb, directory, '--no-json');
-      expect(stdout).toContain(`run ${plan} has sent people.csv again since`);
-      expect(stdout).not.toContain('volley retry');
+      const said = await workspace.said(verb, directory);
+      expect([said, said]).toEqual([expect.stringContaining(why), expect.not.stringContaining('volley retry')]);
     }
   });
 
@@ -121,8 +114,8 @@ describe('abandon', () => {
 
     const abandoned = { state: 'abandoned', filesAreFree: true, balance: { unprocessed: 3 } };
     expect(await abandon(workspace, plan)).toMatchObject(abandoned);
-    const retry = await workspace.refused('retry', `out/sale/${plan}`, '--only', 'unprocessed');
-    expect(retry.error.message).toMatch(/was never applied$/);
+    const retry = ['retry', `out/sale/${plan}`, '--only', 'unprocessed'];
+    await workspace.expectRefused(retry, 2, 'bad-plan', /was never applied$/);
     expect((await workspace.run()).summary.plan).not.toBe(plan);
     await expectRefused(workspace, plan);
     expect(await workspace.destinations()).toEqual(numbersOf(3));
@@ -191,12 +184,8 @@ test.each([
 ])(
   'of a campaign that a run paused, abandon says how it is resumed where the step that resumes it %s',
   async (_, always, said) => {
-    const set = (status: string) => ({
-      kind: 'campaign',
-      campaign: 101,
-      set: status,
-      limits: { requestsPerSecond: 100 },
-    });
+    const limits = { requestsPerSecond: 100 };
+    const set = (status: string) => ({ kind: 'campaign', campaign: 101, set: status, limits });
     const steps = [set('PAUSED'), anSmsStep(), { ...set('RUNNING'), ...always }];
     const workspace = await aJobOfSteps(people(3), steps, { kind: 'status-401', area: 'sms' });
     expect((await workspace.run()).code).toBe(4);
@@ -206,10 +195,8 @@ test.each([
     expect(stderr.match(/campaign 101 may [^`]* did not run/g) ?? []).toEqual(said);
     const [, verb = ''] = /`volley (campaign set [^`]*)`, with --job/.exec(stderr) ?? [];
     if (said.length > 0) await workspace.told(...verb.split(' '), '--job', 'job.yaml');
-    expect((await workspace.client.entries('campaign')).map(({ requested }) => requested)).toEqual([
-      'PAUSED',
-      'RUNNING',
-    ]);
+    const changes = (await workspace.client.entries('campaign')).map(({ requested }) => requested);
+    expect(changes).toEqual(['PAUSED', 'RUNNING']);
   },
 );
 
@@ -226,8 +213,8 @@ test('a run that died as it began, and whose files another plan sent since, is n
   expect(JSON.parse(stdout).state).toBe('nothing-new');
   expect(stderr).toContain(`run ${run} is not resumed: it had sent nothing, and another run took its files since`);
   for (let round = 0; round < 2; round++) {
-    const retry = await workspace.refused('retry', `out/sale/${run}`, '--only', 'unprocessed');
-    expect(retry.error.message).toMatch(/was never applied$/);
+    const retry = ['retry', `out/sale/${run}`, '--only', 'unprocessed'];
+    await workspace.expectRefused(retry, 2, 'bad-plan', /was never applied$/);
     expect(await abandon(workspace, run)).toMatchObject({ state: 'abandoned', filesAreFree: true });
   }
   expect((await workspace.run()).stderr).not.toContain('is not resumed');
@@ -236,16 +223,11 @@ test('a run that died as it began, and whose files another plan sent since, is n
 
 test('of a file that was not sent to its end, plan and run name what has the rest and the command that sends it, and no --again', async () => {
   const { workspace, run } = await aRunThatEndedEarly();
-  const say = async (verb: string, ...args: string[]) =>
-    (await workspace.volley(verb, ...args, '--no-json')).stdout.replace(/\s+/g, ' ');
   const expectRest = async (said: string, command: string, verbs = ['plan', 'run']) => {
     for (const verb of verbs) {
-      const text = await say(verb, 'job.yaml');
-      expect([text.includes(said), text.includes(command), text.includes('--again')], text).toEqual([
-        true,
-        true,
-        false,
-      ]);
+      const text = await workspace.said(verb, 'job.yaml');
+      const found = [said, command, '--again'].map((words) => text.includes(words));
+      expect(found, text).toEqual([true, true, false]);
     }
   };
   const retry = async (only: string) => {
@@ -259,11 +241,10 @@ test('of a file that was not sent to its end, plan and run name what has the res
   await expectRest('it is not finished', `status out/sale/${run}`, ['plan']);
   await workspace.told('abandon', `out/sale/${run}`);
   workspace.change({ steps: [anSmsStep({ input: { files: 'people.csv', required: true } })] }, 'required.yaml');
-  const { error } = await workspace.refused('run', 'required.yaml');
-  expect([error.code, error.message]).toEqual(['missing-input', expect.stringContaining('were not sent, as it was')]);
+  await workspace.expectRefused(['run', 'required.yaml'], 2, 'missing-input', 'were not sent, as it was');
   await retry('unprocessed');
   await workspace.settle(`out/sale/${run}`, 'not-sent', 10);
-  expect(await say('status', `out/sale/${run}`)).toContain(`retry out/sale/${run} --only not-sent`);
+  expect(await workspace.said('status', `out/sale/${run}`)).toContain(`retry out/sale/${run} --only not-sent`);
   await retry('not-sent');
-  expect(await say('run', 'job.yaml')).toMatch(/was already sent by run .* --again/);
+  expect(await workspace.said('run', 'job.yaml')).toMatch(/was already sent by run .* --again/);
 });

@@ -29,9 +29,7 @@ test.each([
     const workspace = await aJobFor(people(3));
     await workspace.run();
     workspace.change({ steps });
-    for (const verb of ['plan', 'run']) {
-      expect((await workspace.volley(verb, 'job.yaml', '--no-json')).stdout.replace(/\s+/g, ' ')).toMatch(said);
-    }
+    for (const verb of ['plan', 'run']) expect(await workspace.said(verb, 'job.yaml')).toMatch(said);
     expect(await workspace.destinations()).toEqual(numbersOf(3));
   },
 );
@@ -41,13 +39,12 @@ test('whom another where lets in is named where the file is not sent again, with
   const workspace = await aJobFor(people(3), where({ name: ['P1', 'P2'] }));
   await workspace.run();
   workspace.change(where({ name: 'present' }));
-  const idle = async () => (await workspace.volley('run', 'job.yaml', '--no-json')).stdout.replace(/\s+/g, ' ');
-  const said = await idle();
+  const said = await workspace.said('run', 'job.yaml');
   expect(said).toContain('1 row of it was filtered, by another where');
   const [, run = ''] = /retry (\S+) --only filtered --job job\.yaml/.exec(said) ?? [];
   await workspace.resend(run, 'filtered', '--job', 'job.yaml');
   expect(await workspace.destinations()).toEqual(numbersOf(3));
-  expect(await idle()).not.toContain('--only filtered');
+  expect(await workspace.said('run', 'job.yaml')).not.toContain('--only filtered');
 });
 
 test('whom another where lets in, in a job that has other steps by now, is sent to by a job file with the steps of the run, as is said', async () => {
@@ -56,9 +53,9 @@ test('whom another where lets in, in a job that has other steps by now, is sent 
   await workspace.run();
   const all = where({ name: 'present' });
   workspace.change({ steps: [all, anSmsStep({ input: { files: 'people.csv' }, template: A_TEXT })] });
-  const stdout = (await workspace.volley('plan', 'job.yaml', '--no-json')).stdout.replace(/\s+/g, ' ');
-  expect(stdout).not.toContain('--again');
-  const advice = / a job file with the steps of that run .* retry (\S+) --only filtered /.exec(stdout);
+  const said = await workspace.said('plan', 'job.yaml');
+  expect(said).not.toContain('--again');
+  const advice = / a job file with the steps of that run .* retry (\S+) --only filtered /.exec(said);
 
   workspace.change({ steps: [all] }, 'rest.yaml');
   expect((await workspace.resend(advice?.[1] ?? '', 'filtered', '--job', 'rest.yaml')).code).toBe(0);
@@ -76,10 +73,8 @@ test('a run that is resumed after its text was corrected says that the planned o
   expect(stderr).toMatch(/`volley abandon \S+`, then `volley retry \S+ --only unprocessed --job job.yaml`/);
   await workspace.volley('abandon', run);
   await workspace.resend(run, 'unprocessed', '--job', 'job.yaml');
-  expect((await workspace.sms()).map(({ text }) => text.slice(0, 2)).sort()).toEqual([
-    ...Array(20).fill('De'),
-    ...Array(10).fill('Hi'),
-  ]);
+  const expected = [...Array(20).fill('De'), ...Array(10).fill('Hi')];
+  expect((await workspace.sms()).map(({ text }) => text.slice(0, 2)).sort()).toEqual(expected);
 });
 
 test.each(['csv', 'ndjson', 'xlsx'])(
@@ -110,8 +105,8 @@ test.each([
     const { error } = await workspace.retry(directory, 'not-sent', '--job', 'job.yaml');
     expect(error.hint).toContain('or leave out --job');
     // The step that is put in has something new to send.
-    const { stdout } = await workspace.volley('plan', 'job.yaml', '--no-json');
-    if (steps.length === now.length) expect(stdout).toMatch(/as they were planned[\s\S]* retry \S+ --only not-sent\n/);
+    const said = await workspace.said('plan', 'job.yaml');
+    if (steps.length === now.length) expect(said).toMatch(/as they were planned.* retry \S+ --only not-sent /);
     expect((await workspace.resend(directory, 'not-sent')).code).toBe(0);
     expect(await workspace.sms()).toHaveLength(before + 3);
   },
@@ -137,12 +132,8 @@ test('a run that has still to send to an area of which the job has no key any mo
   const { directory, plan } = (await workspace.run()).summary;
   workspace.setFaults();
   workspace.change();
-  const { exitCode, error } = await workspace.refused('run', 'job.yaml');
-  expect([exitCode, error.code, error.message]).toEqual([
-    2,
-    'bad-credentials',
-    `Cannot resume run ${plan}: step 1 (conversations) of it is not done, and the job has no credentials for gateway any more`,
-  ]);
+  const why = `Cannot resume run ${plan}: step 1 (conversations) of it is not done, and the job has no credentials for gateway any more`;
+  await workspace.expectRefused(['run', 'job.yaml'], 2, 'bad-credentials', why);
   expect(workspace.requests()).toHaveLength(2);
   expect((await workspace.volley('abandon', directory)).code).toBe(0);
   expect((await workspace.run()).code).toBe(0);

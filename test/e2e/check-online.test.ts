@@ -149,8 +149,6 @@ test('check --online ends with a signal, and says that it was one', async () => 
   await until(() => server.requests.length === 3);
   signal('SIGTERM');
 
-  await expect(ended).rejects.toMatchObject({
-    code: 'interrupted',
-    message: 'Cannot finish: the process received SIGTERM',
-  });
+  const expected = { code: 'interrupted', message: 'Cannot finish: the process received SIGTERM' };
+  await expect(ended).rejects.toMatchObject(expected);
 });

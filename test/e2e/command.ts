@@ -41,11 +41,8 @@ export class Running extends Life {
 export function readFailure({ code, stdout, stderr }: Ended): { state: string; exitCode: number; error: FailureError } {
   expect(stdout, stderr).toMatch(/^\{.*\}\n$/);
   const failure = JSON.parse(stdout);
-  expect(failure).toMatchObject({
-    state: expect.stringMatching(/^(refused|stopped|failed)$/),
-    exitCode: code,
-    error: { code: expect.any(String), message: expect.stringMatching(/./), problems: expect.any(Array) },
-  });
+  const error = { code: expect.any(String), message: expect.stringMatching(/./), problems: expect.any(Array) };
+  expect(failure).toMatchObject({ state: expect.stringMatching(/^(refused|stopped|failed)$/), exitCode: code, error });
   return failure;
 }
 

@@ -99,9 +99,8 @@ describe('retry --only filtered', () => {
     expect((await workspace.volley('prune', 'job.yaml', '--older-than', '0h')).code).toBe(0);
 
     filterBy(workspace, { spend: { atMost: 30 } });
-    const { error } = await workspace.refused('retry', run, '--only', 'filtered', ...JOB);
-
-    expect(error.message).toMatch(/is gone or pruned, .*might be sent twice$/);
+    const retry = ['retry', run, '--only', 'filtered', ...JOB];
+    await workspace.expectRefused(retry, 2, 'plan-mismatch', /is gone or pruned, .*might be sent twice$/);
     expect(await workspace.destinations()).toEqual(numbers(0, 1));
   });
 

@@ -7,7 +7,6 @@ import { aJobFor, aJobOfSteps, aWorkspaceInProcess as aWorkspace } from './a-wor
 import { type OutputName, readOutput } from './account.js';
 import { aGrownExport } from './some-runs.js';
 
-const words = (text: string) => text.replace(/\s+/g, ' ');
 const codesOf = (summary: Summary, output: OutputName = 'skipped', step = 1) =>
   readOutput(summary, step, output).map(({ _code }) => _code);
 const reasonOf = (summary: Summary, step = 1) => readOutput(summary, step, 'skipped')[0]?._reason;
@@ -18,7 +17,7 @@ const TWICE = [...numbersOf(12), ...numbersOf(13)].sort();
 test('a grown export sends to whom is new; the others are held, with exit code 1 and the run that they had it from, and a retry sends to them once', async () => {
   const workspace = await aGrownExport();
   const [first] = workspace.plans();
-  const planned = words((await workspace.volley('plan', 'job.yaml', '--no-json')).stdout);
+  const planned = await workspace.said('plan', 'job.yaml');
   expect(planned).toMatch(/1 to send\. 12 had exactly this text from job sale on \d+ \w+ 20\d\d: held\..*1 sms/);
 
   const { code, summary, stderr } = await workspace.run();
@@ -30,7 +29,7 @@ test('a grown export sends to whom is new; the others are held, with exit code 1
   expect(codesOf(summary)).toEqual(Array(12).fill('had-it-already'));
   const reason = new RegExp(`exactly this text from run ${first} of job sale, on \\d+ \\w+ 20\\d\\d$`);
   expect(reasonOf(summary)).toMatch(reason);
-  const account = words((await workspace.volley('report', summary.directory, '--no-json')).stdout);
+  const account = await workspace.said('report', summary.directory);
   expect(account).toMatch(/12 had exactly this text from job sale on .*: held\..*--only had-it-already/);
 
   expect((await workspace.resend(summary.directory, 'had-it-already')).code).toBe(0);
@@ -39,7 +38,7 @@ test('a grown export sends to whom is new; the others are held, with exit code 1
   // A person has decided: nothing more is asked of them.
   expect(await workspace.told('report', summary.directory)).toMatchObject({ exitCode: 0, retriedHeld: { had: 12 } });
   for (const verb of ['status', 'report'])
-    expect((await workspace.volley(verb, summary.directory, '--no-json')).stdout).not.toContain('Next: ');
+    expect(await workspace.said(verb, summary.directory)).not.toContain('Next: ');
 });
 
 test.each([
@@ -60,7 +59,7 @@ test('who was corrected after the message had gone gets it again: the plan says 
   const workspace = await aGrownExport();
   workspace.write('people.csv', people(3).replace('P2', 'Paula'));
   workspace.change({ sameText: 'skip' });
-  const planned = words((await workspace.volley('plan', 'job.yaml', '--no-json')).stdout);
+  const planned = await workspace.said('plan', 'job.yaml');
   expect(planned).toMatch(/skipped\. 1 of those to send had another text from this job, last on \d+ \w+ 20\d\d\./);
   workspace.write('people.csv', people(1, 2).replace('P2', 'Paola'));
   const { summary } = await workspace.run();
@@ -177,8 +176,8 @@ test('people show says what a person was sent, by which run, with which text, an
   expect(await show(11)).toMatchObject({ exitCode: 0, number, messages: [sale, other], isOptedOut: false });
   expect(await show(3)).toMatchObject({ messages: [{ state: 'rejected' }, { state: 'rejected' }] });
   expect(await show(5)).toMatchObject({ messages: [], isOptedOut: true });
-  const { stdout } = await workspace.volley('people', 'show', 'job.yaml', numberOf(11), '--no-json');
-  expect(words(stdout)).toMatch(/job sale, run \w+ · accepted: "Hi P11"/);
+  const said = await workspace.said('people', 'show', 'job.yaml', numberOf(11));
+  expect(said).toMatch(/job sale, run \w+ · accepted: "Hi P11"/);
 });
 
 test('a run that was let go counts with what it sent, and not with what it never will', async () => {

@@ -27,9 +27,7 @@ function damage(path: string, at: number): void {
 }
 
 async function expectRefused(workspace: Workspace, args = ['run', 'job.yaml'], why = ''): Promise<void> {
-  const { exitCode, error } = await workspace.refused(...args);
-  expect([exitCode, error.code]).toEqual([4, 'registry-mismatch']);
-  expect(JSON.stringify(error)).toContain(why);
+  expect(JSON.stringify(await workspace.expectRefused(args, 4, 'registry-mismatch'))).toContain(why);
 }
 
 test('the memory holds no number in clear, and is for its owner alone; what is missing of it is made again', async () => {

@@ -9,20 +9,13 @@ const MOST_GROWTH_KIB = 128 * 1024;
 const SENDERS = 250;
 const LARGE_BODY_BYTES = 128 * 1024;
 
-interface Sender {
-  /** Opens a connection and sends the text; gives the first line of the answer, or nothing where there was none. */
-  readonly send: (text: string) => { socket: Socket; answered: Promise<string> };
-  readonly stop: () => Promise<Record<string, unknown>>;
-  /** Most memory that the process had so far, and has now. */
-  readonly memoryKib: () => { most: number; now: number };
-}
-
-async function aListenerUnderLoad(workspace: Workspace): Promise<Sender> {
+async function aListenerUnderLoad(workspace: Workspace) {
   const running = workspace.start(['listen', '--port', '0', '--output', 'events.ndjson', '--json']);
   const { origin } = JSON.parse(await running.firstLine());
   const { port } = new URL(origin);
   return {
-    send: (text) => {
+    /** Opens a connection and sends the text; gives the first line of the answer, or nothing where there was none. */
+    send: (text: string) => {
       const socket = connect({ port: Number(port), host: '127.0.0.1' });
       let answer = '';
       socket.setEncoding('utf8').on('data', (more) => {
@@ -42,6 +35,7 @@ async function aListenerUnderLoad(workspace: Workspace): Promise<Sender> {
       expect([code, stderr]).toEqual([0, expect.any(String)]);
       return JSON.parse(stdout.split('\n')[1] ?? '');
     },
+    /** The most that the process had so far, and what it has now. */
     memoryKib: () => {
       const status = readFileSync(`/proc/${running.pid}/status`, 'utf8');
       const read = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]);

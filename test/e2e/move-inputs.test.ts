@@ -63,10 +63,8 @@ test('what was moved is no input any more, also where the pattern matches it the
   expect((await workspace.run()).code).toBe(0);
   workspace.write('inbox/sent-late.csv', people(1, 10));
   const { code, stderr } = await workspace.run();
-  expect([code, stderr]).toEqual([
-    0,
-    expect.stringMatching(/skipped: inbox\/sent\/monday.csv was already sent by run/),
-  ]);
+  const expected = [0, expect.stringMatching(/skipped: inbox\/sent\/monday.csv was already sent by run/)];
+  expect([code, stderr]).toEqual(expected);
   expect(await workspace.destinations()).toEqual([...numbersOf(2), ...numbersOf(1, 10)]);
 });
 
@@ -123,10 +121,8 @@ test('what a step took is moved to where that step says by now, though another o
   const workspace = await anInboxJob();
   workspace.change({ steps: [anSmsStep({ input: { files: INPUT.files } })] });
   await workspace.run();
-  const before = anSmsStep({
-    input: { files: 'vip/*.csv', whenDone: { moveTo: 'vip/sent/' } },
-    template: { text: 'VIP' },
-  });
+  const input = { files: 'vip/*.csv', whenDone: { moveTo: 'vip/sent/' } };
+  const before = anSmsStep({ input, template: { text: 'VIP' } });
   workspace.write('vip/one.csv', people(1, 50));
   workspace.change({ steps: [before, anSmsStep({ input: INPUT })] });
   await workspace.run();

@@ -1,9 +1,8 @@
 import { cpSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readRunName } from '../../src/plan/format/run-directories.js';
-import { systemClock } from '../../src/ports/clock.js';
 import { people } from './a-job.js';
-import { aJobFor, volleyIn } from './a-workspace.js';
+import { aJobFor, volleyLater } from './a-workspace.js';
 import { aRunThatEndedEarly } from './some-runs.js';
 
 /** A job with a finished run, then a stopped one with rows in doubt, then a plan that was not applied. */
@@ -53,24 +52,19 @@ describe('a verb on a run takes a job file, and the directory of a job', async (
   });
 
   test('apply takes a run directory alone, and says what to do with a job file', async () => {
-    const { error, exitCode } = await workspace.refused('apply', 'job.yaml');
-    expect([exitCode, error.code]).toEqual([2, 'bad-plan']);
-    expect(error.message).toContain('it is a file, expected a run directory');
+    await workspace.expectRefused(['apply', 'job.yaml'], 2, 'bad-plan', 'it is a file, expected a run directory');
   });
 });
 
 test('a verb on a run is refused a data file, nothing, a directory without a run, and a job without runs: 2, with its path', async () => {
   const workspace = await aJobFor(people(3));
   workspace.write('empty/.keep', '');
-  const paths = ['people.csv', 'nothing', 'people.csv/below', 'empty'];
-  for (const [verb, path] of ['status', 'report', 'apply'].flatMap((verb) =>
-    paths.map((path) => [verb, path] as const),
-  )) {
-    const { exitCode, error } = await workspace.refused(verb, path);
-    expect([verb, exitCode, error.message]).toEqual([verb, 2, expect.stringContaining(path)]);
+  const paths = { 'people.csv': 'bad-job', nothing: 'bad-plan', 'people.csv/below': 'bad-plan', empty: 'bad-plan' };
+  for (const [path, code] of Object.entries(paths)) {
+    for (const verb of ['status', 'report']) await workspace.expectRefused([verb, path], 2, code, path);
+    await workspace.expectRefused(['apply', path], 2, 'bad-plan', path);
   }
-  const none = { code: 'bad-plan', message: expect.stringContaining('there is no run in') };
-  expect(await workspace.refused('status', 'job.yaml')).toMatchObject({ exitCode: 2, error: none });
+  await workspace.expectRefused(['status', 'job.yaml'], 2, 'bad-plan', 'there is no run in');
 });
 
 test.each([
@@ -136,19 +130,17 @@ test('runs lists plans and runs, the newest first, with what became of their row
 
 test('a run is newer than those that began before it, though the clock was set back since: it has their rows where it sent them again', async () => {
   const workspace = await aJobFor(people(30), {}, { kind: 'status-401', area: 'sms', nth: 2 });
-  const giveAt = (aheadMs: number, ...args: string[]) =>
-    volleyIn(workspace, { runtime: { clock: { ...systemClock, now: () => Date.now() + aheadMs } } }, ...args);
   const threeHours = 3 * 3_600_000;
-  expect((await giveAt(threeHours, 'run', 'job.yaml')).code).toBe(4);
+  expect((await volleyLater(workspace, threeHours, 'run', 'job.yaml')).code).toBe(4);
   const [[id], first] = [workspace.plans(), workspace.firstRun()];
   workspace.setFaults();
-  expect((await giveAt(threeHours, 'abandon', first)).code).toBe(0);
+  expect((await volleyLater(workspace, threeHours, 'abandon', first)).code).toBe(0);
   const again = (await workspace.run('--again')).summary.plan;
   expect((await workspace.told('status', 'job.yaml')).plan).toBe(again);
   expect((await workspace.told('runs', 'job.yaml')).runs.map(({ run }: { run: string }) => run)).toEqual([again, id]);
-  const { error } = await workspace.refused('retry', first, '--only', 'unprocessed');
-  expect([error.code, error.message]).toEqual(['plan-mismatch', expect.stringContaining(`run ${again} has sent`)]);
+  const retry = ['retry', first, '--only', 'unprocessed'];
+  await workspace.expectRefused(retry, 2, 'plan-mismatch', `run ${again} has sent`);
   const old = ['--older-than', '0h', '--keep-last', '1', '--dry-run'];
-  const { pruned } = JSON.parse((await giveAt(2 * threeHours, 'prune', 'job.yaml', ...old)).stdout);
+  const { pruned } = JSON.parse((await volleyLater(workspace, 2 * threeHours, 'prune', 'job.yaml', ...old)).stdout);
   expect(pruned).toMatchObject([{ directory: workspace.path(first) }]);
 });

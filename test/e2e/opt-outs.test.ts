@@ -73,10 +73,8 @@ describe.concurrent('opt-outs of a job', () => {
     rmSync(workspace.path('shared'), { recursive: true });
     workspace.write('people.csv', people(4));
     const retry = ['retry', workspace.firstRun(), '--only', 'rejected'];
-    for (const args of [['plan', 'job.yaml'], ['run', 'job.yaml'], retry]) {
-      const { exitCode, error } = await workspace.refused(...args);
-      expect([exitCode, error.message]).toEqual([2, expect.stringContaining('opt-outs.csv is gone')]);
-    }
+    for (const args of [['plan', 'job.yaml'], ['run', 'job.yaml'], retry])
+      await workspace.expectRefused(args, 2, 'bad-input', 'opt-outs.csv is gone');
     workspace.write('shared/opt-outs.csv', list);
     await workspace.run();
     expect(await workspace.destinations()).toEqual(without(4, 2, 3));
@@ -202,8 +200,7 @@ test('where the service holds a message to a person who opts out, opt-out and sh
   workspace.write('opt.csv', 'number,what,at,by,word\n');
   const { directory, plan } = (await workspace.run()).summary;
   const told = new RegExp(`The service holds a message of run ${plan} to it, and sends it on .* cancel out/sale/\\S+ `);
-  const say = async (...args: string[]) =>
-    `${(await workspace.volley('people', ...args, '--no-json')).stdout} `.replace(/\s+/g, ' ');
+  const say = (...args: string[]) => workspace.said('people', ...args);
 
   expect(await say('opt-out', 'job.yaml', numberOf(1))).toMatch(told);
   expect(await say('show', 'job.yaml', numberOf(1))).toMatch(told);

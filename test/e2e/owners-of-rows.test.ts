@@ -130,10 +130,8 @@ it('a row that comes back each time is retried for a time, and compared with wha
 
   expect(told).toMatchObject({ state: 'planned', steps: [{ counts: { read: 1, planned: 0, skipped: 1 } }] });
   await workspace.told('apply', told.directory);
-  expect(readOutput(await workspace.told('report', told.directory), 1, 'skipped')[0]).toMatchObject({
-    _code: 'duplicate',
-    name: 'P4',
-  });
+  const expected = { _code: 'duplicate', name: 'P4' };
+  expect(readOutput(await workspace.told('report', told.directory), 1, 'skipped')[0]).toMatchObject(expected);
 });
 
 it.each([

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { anSmsStep, numberOf } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
-import { readFailure } from './command.js';
 
 const NAMES = ['Ann', 'Bea – the second', 'Cid', 'x'.repeat(200), 'Eve', 'Fay', 'Gus'];
 const PEOPLE = `mobile,name,ref\n${NAMES.map((name, at) => `${numberOf(at + 1)},${name},2026-01-0${at + 1}\n`).join('')}12,Hal,\n`;
@@ -10,14 +9,7 @@ const TEXT = 'Hi {{ name }}!';
 
 const anSms = () => aJobFor(PEOPLE, { steps: [anSmsStep({ template: { source: 'ACME', text: TEXT } })] });
 
-interface Shown {
-  readonly row: number;
-  readonly state: string;
-  readonly code: string | null;
-  readonly sms: Record<string, unknown> | null;
-  readonly fields: Record<string, string> | null;
-  readonly cells: Record<string, string>;
-}
+type Shown = { row: number; state: string; code: string; sms?: Record<string, unknown>; cells: Record<string, string> };
 
 async function show(workspace: Workspace, of: string, ...flags: string[]): Promise<readonly Shown[]> {
   const { code, stdout, stderr } = await workspace.volley('preview', of, ...flags);
@@ -72,8 +64,8 @@ describe.concurrent('preview of a job', () => {
       'Cannot preview: --to names a number that no row has, expected one of them',
     ],
   ])('refuses %s', async (_what, flags, message) => {
-    const { error } = readFailure(await (await anSms()).volley('preview', 'job.yaml', ...flags));
-    expect([error.code, error.message]).toEqual(['bad-flag', message]);
+    const { message: said } = await (await anSms()).expectRefused(['preview', 'job.yaml', ...flags], 2, 'bad-flag');
+    expect(said).toBe(message);
   });
 });
 

@@ -21,8 +21,8 @@ test('a job with prices: a guard stops what costs too much, and the run says wha
   const spent = { planned: '0.126', accepted: '0.126' };
   expect([exitCode, cost]).toMatchObject([0, { currency: 'EUR', file: 'prices.csv', ...spent }]);
   expect(steps[0].cost).toEqual({ ...spent, withoutPrice: 0 });
-  const report = await workspace.volley('report', workspace.firstRun(), '--no-json');
-  expect(report.stdout).toContain('3 of 3 rows accepted. They cost 0.126 EUR of 0.126 EUR planned.');
+  const report = await workspace.said('report', workspace.firstRun());
+  expect(report).toContain('3 of 3 rows accepted. They cost 0.126 EUR of 0.126 EUR planned.');
 });
 
 test('preview says what each message costs, of a job as of its plan; check finds a broken list', async () => {
@@ -44,9 +44,7 @@ test('preview says what each message costs, of a job as of its plan; check finds
   const directory = await workspace.plan();
   expect(pricesOf(await show(directory))).toEqual(expected);
   expect(pricesOf(await show('job.yaml', '--row', '4'))).toEqual([undefined, undefined]);
-  expect((await workspace.volley('preview', directory, '--no-json')).stdout).toMatch(
-    /costs 0\.084 EUR[\s\S]*without a price/,
-  );
+  expect(await workspace.said('preview', directory)).toMatch(/costs 0\.084 EUR.*without a price/);
   expect((await workspace.volley('check', 'job.yaml')).code).toBe(0);
 
   workspace.write('prices.csv', 'country,sms\nSG,cheap\n');

@@ -1,10 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { nodeEnv } from '../../src/command/env.js';
 import { VERBS } from '../../src/verbs/verbs.js';
 import { aJob, anSmsStep, IN_ORDER, numbersOf, people } from './a-job.js';
-import { aJobFor, aJobOfSteps, aWorkspaceInProcess as aWorkspace, volleyIn } from './a-workspace.js';
+import { aJobFor, aJobOfSteps, aWorkspaceInProcess as aWorkspace, volleyIn, volleyLater } from './a-workspace.js';
 import { nextIn, readAccount as read } from './account.js';
 import { readCommands } from './command.js';
 import { runCommandInProcess } from './command-in-process.js';
@@ -231,8 +230,7 @@ test.each([['a plan of the files'], ['a plan of rows that a run did not reach']]
       workspace.setFaults();
       run = (await workspace.retry(run, 'unprocessed')).directory;
     }
-    const clock = { ...nodeEnv.clock, now: () => Date.now() + 120_000 };
-    const give = (...args: string[]) => volleyIn(workspace, { runtime: { clock } }, ...args);
+    const give = (...args: string[]) => volleyLater(workspace, 120_000, ...args);
 
     const { code, stderr } = await give('apply', run, '--log-format', 'pretty');
     expect(code).toBe(4);

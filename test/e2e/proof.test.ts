@@ -135,8 +135,7 @@ describe.concurrent('the proof of a run', () => {
 
     expect((await workspace.told('prune', 'job.yaml', '--older-than', '0d')).pruned).toHaveLength(1);
     expect([existsSync(printed.salt), existsSync(printed.proof)]).toEqual([false, true]);
-    const { exitCode, error } = await workspace.refused('proof', run);
-    expect([exitCode, JSON.stringify(error)]).toEqual([2, expect.stringMatching(/pruned/)]);
+    await workspace.expectRefused(['proof', run], 2, 'bad-plan', 'pruned');
   });
 });
 

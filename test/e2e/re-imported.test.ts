@@ -106,9 +106,7 @@ test.concurrent('a plan of rows that were re-imported gives nothing to itself as
   const draft = await workspace.plan();
   expect((await workspace.resend(run, 'rejected')).code).toBe(0);
 
-  const { code, stderr } = await workspace.volley('apply', draft);
-
-  expect([code, stderr]).toEqual([2, expect.stringContaining('rows of it would be sent twice')]);
+  await workspace.expectRefused(['apply', draft], 2, 'plan-mismatch', 'rows of it would be sent twice');
   expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ retried: 1 });
   expect(await workspace.destinations()).toEqual(numbersOf(3));
 });

@@ -3,9 +3,8 @@ import { existsSync, utimesSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/ports/clock.js';
 import { aContactsStep, anSmsStep, numbersOf, people } from './a-job.js';
-import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
+import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn, volleyLater, type Workspace } from './a-workspace.js';
 import { readFailure } from './command.js';
 
 test('input that cannot be trusted refuses the plan: exit 2, every problem of every file at once, nothing sent, no plan left', async () => {
@@ -58,10 +57,8 @@ function age(workspace: Workspace, name: string, hours: number): void {
 
 /** The command is refused, an hour from now, as an export did not come. */
 async function expectMissing(workspace: Workspace, message: string, verb = 'run'): Promise<void> {
-  const error = { code: 'missing-input', message: expect.stringContaining(message) };
-  const clock = { ...systemClock, now: () => Date.now() + 3_600_000 };
-  const ended = await volleyIn(workspace, { runtime: { clock } }, verb, 'job.yaml');
-  expect(readFailure(ended).error).toMatchObject(error);
+  const { error } = readFailure(await volleyLater(workspace, 3_600_000, verb, 'job.yaml'));
+  expect(error).toMatchObject({ code: 'missing-input', message: expect.stringContaining(message) });
 }
 
 describe.concurrent('an export that did not come', () => {
@@ -134,9 +131,7 @@ test('an address that is taken, or not of this machine, is refused before anythi
     ['console', '--port', port],
     ['console', '--port', '0', ...elsewhere],
   ]) {
-    const { exitCode, error } = await workspace.refused(...args);
-    const message = expect.stringContaining('expected a free address of this machine');
-    expect({ args, exitCode, ...error }).toMatchObject({ args, exitCode: 2, code: 'bad-flag', message });
+    await workspace.expectRefused(args, 2, 'bad-flag', 'expected a free address of this machine');
   }
   holder.close();
   expect([existsSync(workspace.path('out')), workspace.requests()]).toEqual([false, []]);

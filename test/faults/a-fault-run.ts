@@ -13,16 +13,10 @@ import { type Kind, rowsOf } from './kinds.js';
 /** What a stalled request is given; all others are given the time of the job, which no machine under load needs. */
 const IMPATIENT = { connectSeconds: 1, answerSeconds: 0.2 };
 
-export interface Ran {
-  readonly code: number;
-  /** Undefined where there was nothing new to send. */
-  readonly summary: Summary | undefined;
-}
-
 export interface Scene {
   readonly server: FaultyServer;
-  /** `volley run` of the same job, in this process, over the real transport and lane. */
-  run(): Promise<Ran>;
+  /** `volley run` of the same job, in this process, over the real transport and lane; no summary where there was nothing new to send. */
+  run(): Promise<{ code: number; summary: Summary | undefined }>;
 }
 
 /** A folder with the rows of a kind and a job for them, before a server with a fault; all of it is gone after the task. */
@@ -30,7 +24,7 @@ export async function withScene<T>(
   kind: Kind,
   strike: Strike,
   task: (scene: Scene) => Promise<T>,
-  { concurrency = 1 }: { concurrency?: number } = {},
+  { concurrency = 1 } = {},
 ): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'volley-faults-'));
   const server = await FaultyServer.open(strike);

@@ -117,24 +117,9 @@ export const SUCCESS_FAULTS: readonly Fault[] = [
     socket.write(writeAnswer({ ...answer, body: { more: 'x'.repeat(1 << 20), ...(answer.body as Body) } })),
   ),
 
-  succeeding(
-    'that belongs to another request',
-    'unread',
-    ({ socket, earlier }) => socket.write(writeAnswer(earlier!)),
-    { isNeverFirst: true },
-  ),
-  succeeding(
-    'that belongs to another request, and its own behind it',
-    'unread',
-    ({ socket, earlier }, answer) => socket.write(writeAnswer(earlier!) + writeAnswer(answer)),
-    { isNeverFirst: true },
-  ),
-  succeeding(
-    'that belongs to another request, and gives its own to the next one on that connection',
-    'unread',
-    ({ socket, earlier }, answer) => giveLate(socket, writeAnswer(earlier!), answer),
-    { isNeverFirst: true },
-  ),
+  ofAnother('', (socket, earlier) => socket.write(earlier)),
+  ofAnother(', and its own behind it', (socket, earlier, answer) => socket.write(earlier + writeAnswer(answer))),
+  ofAnother(', and gives its own to the next one on that connection', giveLate),
   ofBatch('of another batch', (body) => ({ ...body, clientBatchId: '0'.repeat(20) })),
   ofBatch('that names rows of another plan', (body) => ({
     ...body,
@@ -182,6 +167,11 @@ function succeeding(
   return { ...more, what: `answers with success ${how}`, means, onRequest: (wire) => write(wire, wire.process()) };
 }
 
+function ofAnother(how: string, write: (socket: Wire['socket'], earlier: string, answer: Done) => void): Fault {
+  const give = ({ socket, earlier }: Wire, answer: Done) => write(socket, writeAnswer(earlier!), answer);
+  return succeeding(`that belongs to another request${how}`, 'unread', give, { isNeverFirst: true });
+}
+
 function rewritten(how: string, means: Means, rewrite: (text: string) => string | Buffer): Fault {
   return succeeding(how, means, ({ socket }, { status, body }) => {
     const bytes = Buffer.from(rewrite(JSON.stringify(body)));
@@ -196,9 +186,7 @@ function ofBatch(how: string, rewrite: (body: Body) => Body, more: Partial<Fault
   return { ...succeeding(how, 'unread', write), kinds: ['sms'], ...more };
 }
 
-interface Message {
-  readonly clientMessageId: string;
-}
+type Message = { readonly clientMessageId: string };
 
 /** The last row first. */
 function messagesOf(body: Body): Message[] {
@@ -212,26 +200,16 @@ function withCode(body: Body, code: string): Message[] {
 
 /** Answers to a request for one row that do not say whose they are. */
 export const SINGLE_FAULTS: readonly Fault[] = [
-  succeeding('without an id', 'unread', ({ socket }) => socket.write(anAnswer(200, '{"status":"WAITING"}')), {
-    kinds: ONE_BY_ONE,
-  }),
-  succeeding(
-    'about another contact',
-    'unread',
-    ({ socket }) => socket.write(anAnswer(200, '{"id":99,"addresses":{"msisdn":"6590000000"}}')),
-    { kinds: ['contacts'] },
-  ),
-  succeeding(
-    'that names two contacts',
-    'unread',
-    ({ socket }) => socket.write(anAnswer(200, '{"id":99}', { location: '/accounts/acme/contacts/98' })),
-    { kinds: ['contacts'] },
-  ),
-  succeeding(
+  ofKinds(ONE_BY_ONE, 'without an id', '{"status":"WAITING"}'),
+  ofKinds(['contacts'], 'about another contact', '{"id":99,"addresses":{"msisdn":"6590000000"}}'),
+  ofKinds(['contacts'], 'that names two contacts', '{"id":99}', { location: '/accounts/acme/contacts/98' }),
+  ofKinds(
+    ['verification.start', 'verification.check'],
     'about another session',
-    'unread',
-    ({ socket }) =>
-      socket.write(anAnswer(200, '{"uid":"another","destination":"+6590000000","status":"VERIFIED","attempt":0}')),
-    { kinds: ['verification.start', 'verification.check'] },
+    '{"uid":"another","destination":"+6590000000","status":"VERIFIED","attempt":0}',
   ),
 ];
+
+function ofKinds(kinds: readonly RowKind[], how: string, body: string, headers: Record<string, string> = {}): Fault {
+  return succeeding(how, 'unread', ({ socket }) => socket.write(anAnswer(200, body, headers)), { kinds });
+}

@@ -46,9 +46,9 @@ export interface Fault {
   /** Meets a new connection, before any byte of the request. */
   readonly onConnection?: (socket: Socket) => void;
   /** Meets the connection that the request would use, behind the answer to the one before. */
-  readonly onIdle?: (socket: Socket) => void;
+  readonly onIdle?: (socket: Socket) => unknown;
   /** Meets the request once it has arrived whole. */
-  readonly onRequest?: (wire: Wire) => void;
+  readonly onRequest?: (wire: Wire) => unknown;
   /** Of the rows of the request, by their place in it, those that the answer leaves open; all where not given. */
   readonly leavesOpen?: (place: number) => boolean;
 }
@@ -65,7 +65,7 @@ export interface Wire {
 }
 
 /** A fault that may come before the service has seen the request, or after it. */
-export function beforeAndAfter({ what, ...fault }: Fault & { onRequest: (wire: Wire) => void }): Fault[] {
+export function beforeAndAfter({ what, ...fault }: Fault & { onRequest: (wire: Wire) => unknown }): Fault[] {
   return [
     { ...fault, what: `${what}, the request not processed`, hasTwin: true },
     {

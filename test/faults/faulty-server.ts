@@ -42,7 +42,7 @@ export class FaultyServer {
     const server = new FaultyServer(strike);
     await listen(server.#elsewhere, 0);
     await (strike.fault.isDown === true ? server.#openQuietDoor() : server.#openDoor(0));
-    if (server.#isNext && strike.fault.isDown === true) server.#closeDoor();
+    if (server.#isNext && strike.fault.isDown === true) server.#server.close();
     return server;
   }
 
@@ -107,10 +107,6 @@ export class FaultyServer {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  #closeDoor(): void {
-    this.#server.close();
-  }
-
   #take(socket: Socket): void {
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));
@@ -141,10 +137,7 @@ export class FaultyServer {
     const isStruck = fault.onRequest !== undefined && isTargeted && this.#isNext;
     if (isTargeted) this.#targets += 1;
     let honest: Done | undefined;
-    const process = () => {
-      honest ??= this.service.process(request, Date.now());
-      return honest;
-    };
+    const process = () => (honest ??= this.service.process(request, Date.now()));
     if (!isStruck) {
       void this.#answer(socket, process(), isTargeted);
       return;
@@ -159,7 +152,7 @@ export class FaultyServer {
     const { isDown, onConnection, onIdle } = this.#strike.fault;
     if (this.#isNext && (isDown === true || onConnection !== undefined)) {
       // The next request needs a connection that is made for it then.
-      if (isDown === true) this.#closeDoor();
+      if (isDown === true) this.#server.close();
       await this.#endUnasked();
       socket.end(writeAnswer(answer, { connection: 'close' }));
       return;

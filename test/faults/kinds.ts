@@ -28,15 +28,9 @@ export function aKind(name: RowKind): Kind {
   const { column, step, batchKey } = EXAMPLES[name];
   const rowsPerRequest = batchKey === undefined ? 1 : 4;
   const { requestsPerSecond, messagesPerSecond } = ceilings[ROW_KINDS[name].area];
-  const written = {
-    ...{
-      kind: name,
-      input: { files: 'people.csv' },
-      ...step(COLUMNS),
-      limits: { requestsPerSecond, messagesPerSecond },
-    },
-    ...(batchKey === undefined ? {} : { [batchKey]: rowsPerRequest }),
-  };
+  const limits = { requestsPerSecond, messagesPerSecond };
+  const batch = batchKey === undefined ? {} : { [batchKey]: rowsPerRequest };
+  const written = { kind: name, input: { files: 'people.csv' }, ...step(COLUMNS), limits, ...batch };
   const kind = kindOf({ kind: name });
   return {
     name,

@@ -23,22 +23,18 @@ export async function meetOnce(kind: Kind, fault: Fault, { at, scene: { server, 
   await runOnceHealed(kind, { server, run }, { isFinished: !isStopping(fault), ...balance });
 }
 
-function wantedFates(
-  kind: Kind,
-  fault: Fault,
-  { at, index, isProcessed }: { at: number; index: number; isProcessed: boolean },
-): readonly Fate[] {
+type Met = { at: number; index: number; isProcessed: boolean };
+
+function wantedFates(kind: Kind, fault: Fault, { at, index, isProcessed }: Met): readonly Fate[] {
   const place = index - (at - 1) * kind.rowsPerRequest;
   if (place >= 0 && place < kind.rowsPerRequest) return fatesAfter(fault, kind, { place, isProcessed });
   return [place > 0 && isStopping(fault) ? 'unprocessed' : 'accepted'];
 }
 
+type Before = { isFinished: boolean; inDoubt: number; rejected: number };
+
 /** The same command, before a server that does well: what is left is done, and what was held stays held. */
-async function runOnceHealed(
-  kind: Kind,
-  { server, run }: Scene,
-  before: { isFinished: boolean; inDoubt: number; rejected: number },
-): Promise<void> {
+async function runOnceHealed(kind: Kind, { server, run }: Scene, before: Before): Promise<void> {
   await server.heal();
   const { requests } = server;
 
@@ -55,7 +51,7 @@ async function runOnceHealed(
   expectLaw(summary!, kind, server);
 }
 
-export function codeOf({ inDoubt, rejected }: { inDoubt: number; rejected: number }): number {
+function codeOf({ inDoubt, rejected }: { inDoubt: number; rejected: number }): number {
   if (inDoubt > 0) return 3;
   return rejected > 0 ? 1 : 0;
 }

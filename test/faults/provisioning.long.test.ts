@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { EXAMPLES } from '../kinds/examples.js';
 import { ALL } from '../one-in.js';
-import { type Ran, type Scene, withScene } from './a-fault-run.js';
+import { type Scene, withScene } from './a-fault-run.js';
 import { STATUS_FAULTS } from './answer-faults.js';
 import { type Choice, faultsOf, isNoTwin, named } from './every-fault.js';
 import type { Means } from './fault.js';
@@ -55,7 +55,7 @@ describe.concurrent.each(ALL ? (['webhook', 'channel'] as const) : (['channel'] 
   },
 );
 
-function endOf({ code, summary }: Ran): 'made' | 'not made' | 'unknown' {
+function endOf({ code, summary }: Awaited<ReturnType<Scene['run']>>): 'made' | 'not made' | 'unknown' {
   if (code === 0) return 'made';
   expect([code, summary!.balance]).toMatchObject([4, { accepted: 0, inDoubt: 0, unprocessed: 5 }]);
   return summary!.stop!.fault === 'unknown-id' ? 'unknown' : 'not made';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { anAnswer } from '../service/raw-server.js';
-import { beforeAndAfter, type Fault, writeAnswer } from './fault.js';
+import { beforeAndAfter, type Fault, type Wire, writeAnswer } from './fault.js';
 
 /** Faults of a connection, and of an answer that is no whole answer: nothing that was read tells what became of the request. */
 export const WIRE_FAULTS: readonly Fault[] = [
@@ -17,33 +17,16 @@ export const WIRE_FAULTS: readonly Fault[] = [
     means: 'unknown',
     onConnection: (socket) => socket.once('data', () => socket.resetAndDestroy()),
   },
-  { what: 'closes an idle connection', means: 'race', isNeverFirst: true, onIdle: (socket) => socket.end() },
-  {
-    what: 'resets an idle connection',
-    means: 'race',
-    isNeverFirst: true,
-    onIdle: (socket) => socket.resetAndDestroy(),
-  },
-  {
-    what: 'says on an idle connection that its time is over, and closes it',
-    means: 'stray',
-    isNeverFirst: true,
-    onIdle: (socket) => socket.end(anAnswer(408, '', { connection: 'close' })),
-  },
-  {
-    what: 'answers the request before once more',
-    means: 'stray',
-    isNeverFirst: true,
-    onIdle: (socket) => socket.write(anAnswer(200, '{}')),
-  },
+  whileIdle('closes an idle connection', 'race', (socket) => socket.end()),
+  whileIdle('resets an idle connection', 'race', (socket) => socket.resetAndDestroy()),
+  whileIdle('says on an idle connection that its time is over, and closes it', 'stray', (socket) =>
+    socket.end(anAnswer(408, '', { connection: 'close' })),
+  ),
+  whileIdle('answers the request before once more', 'stray', (socket) => socket.write(anAnswer(200, '{}'))),
 
-  ...beforeAndAfter({
-    what: 'resets the connection',
-    means: 'unknown',
-    onRequest: ({ socket }) => socket.resetAndDestroy(),
-  }),
-  ...beforeAndAfter({ what: 'closes the connection', means: 'unknown', onRequest: ({ socket }) => void socket.end() }),
-  ...beforeAndAfter({ what: 'never answers', means: 'unknown', isStall: true, onRequest: () => {} }),
+  ...ending('resets the connection', ({ socket }) => socket.resetAndDestroy()),
+  ...ending('closes the connection', ({ socket }) => socket.end()),
+  ...ending('never answers', () => {}, { isStall: true }),
   ...saying('stalls in the status line', { isStall: true }, 'HTTP/1.1 20'),
   ...saying('stalls in the headers', { isStall: true }, 'HTTP/1.1 200 OK\r\ncontent-type: te'),
   ...saying('gives early hints, and nothing more', { isStall: true }, 'HTTP/1.1 103 Early Hints\r\n\r\n'),
@@ -56,17 +39,11 @@ export const WIRE_FAULTS: readonly Fault[] = [
   ...saying('answers with HTTP/2', {}, '\0\0\u0012\u0004\0\0\0\0\0\0\u0003\0\0\0d'),
   ...saying('answers with a status that is no number', {}, 'HTTP/1.1 OK 200\r\ncontent-length: 0\r\n\r\n'),
   ...saying('asks to continue a request that was whole', { isStall: true }, 'HTTP/1.1 100 Continue\r\n\r\n'),
-  ...saying(
-    'switches protocols',
-    {},
-    'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n',
-  ),
+  ...saying('switches protocols', {}, 'HTTP/1.1 101 Switch\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'),
   ...saying('answers with a huge header', {}, anAnswer(200, '{}', { 'x-huge': 'x'.repeat(40_000) })),
-  ...beforeAndAfter({
-    what: 'answers with headers without end',
-    means: 'unknown',
-    onRequest: ({ socket }) => pour(socket, 'HTTP/1.1 200 OK\r\n', 'x-more: of this\r\n'.repeat(100)),
-  }),
+  ...ending('answers with headers without end', ({ socket }) =>
+    pour(socket, 'HTTP/1.1 200 OK\r\n', 'x-more: of this\r\n'.repeat(100)),
+  ),
   {
     what: 'asks to go on before it answers',
     means: 'answered',
@@ -99,41 +76,43 @@ export const BROKEN_BODIES: readonly Fault[] = [
     ({ bare, body }) => `${bare}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n${chunk(body)}0\r\n\r\n`,
   ),
   broken('states more than may be read', ({ bare }) => `${bare}content-length: ${1 << 30}\r\n\r\n{`, { isStall: true }),
+  afterwards('sends a body without end', (socket) => pour(socket, 'HTTP/1.1 200 OK\r\n\r\n', ' '.repeat(1 << 20))),
+  afterwards('sends chunks without end', (socket) =>
+    pour(socket, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', chunk(' '.repeat(1 << 20))),
+  ),
   {
-    what: 'sends a body without end',
-    means: 'unknown',
-    onRequest: ({ socket, process }) => {
-      process();
-      pour(socket, 'HTTP/1.1 200 OK\r\n\r\n', ' '.repeat(1 << 20));
-    },
-  },
-  {
-    what: 'sends chunks without end',
-    means: 'unknown',
-    onRequest: ({ socket, process }) => {
-      process();
-      pour(socket, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', chunk(' '.repeat(1 << 20)));
-    },
-  },
-  {
-    what: 'drips its answer byte by byte',
-    means: 'unknown',
     isStall: true,
-    onRequest: ({ socket, process }) => {
-      process();
+    ...afterwards('drips its answer byte by byte', (socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
       const drip = setInterval(() => socket.write(' '), 20);
       socket.on('close', () => clearInterval(drip));
-    },
+    }),
   },
 ];
 
+function whileIdle(what: string, means: Fault['means'], onIdle: (socket: Socket) => unknown): Fault {
+  return { what, means, isNeverFirst: true, onIdle };
+}
+
+function ending(what: string, onRequest: (wire: Wire) => unknown, more: Partial<Fault> = {}): Fault[] {
+  return beforeAndAfter({ ...more, what, means: 'unknown', onRequest });
+}
+
 function saying(what: string, more: Partial<Fault>, text: string): Fault[] {
-  return beforeAndAfter({ ...more, what, means: 'unknown', onRequest: ({ socket }) => socket.write(text, 'latin1') });
+  return ending(what, ({ socket }) => socket.write(text, 'latin1'), more);
 }
 
 function closing(what: string, text: string): Fault[] {
-  return beforeAndAfter({ what, means: 'unknown', onRequest: ({ socket }) => void socket.end(text) });
+  return ending(what, ({ socket }) => socket.end(text));
+}
+
+/** Once the service has done what was asked. */
+function afterwards(what: string, act: (socket: Socket) => void): Fault {
+  const onRequest = ({ socket, process }: Wire) => {
+    process();
+    act(socket);
+  };
+  return { what, means: 'unknown', onRequest };
 }
 
 /** An honest answer in pieces; `bare` and `chunkedHead` are heads without and with a statement of how the body is sent. */

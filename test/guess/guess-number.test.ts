@@ -100,11 +100,8 @@ test('numbers without + are of the country of those with +, if 90 % say so', () 
 });
 
 test('a country that a person names is taken', () => {
-  expect(guessOf(aColumn('Phone', 30, local), { country: 'SG' }).number).toMatchObject({
-    valid: 30,
-    country: 'SG',
-    tried: undefined,
-  });
+  const expected = { valid: 30, country: 'SG', tried: undefined };
+  expect(guessOf(aColumn('Phone', 30, local), { country: 'SG' }).number).toMatchObject(expected);
 });
 
 test('an object of NDJSON is not taken for a name: no text greets by it, and no contact has it', () => {

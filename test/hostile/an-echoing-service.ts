@@ -5,18 +5,8 @@ import { CREDENTIALS, NUMBER, STEERING } from './canaries.js';
 
 /** How the service answers everything. */
 export const MANNERS = [
-  'takes',
-  'rejects each row',
-  'refuses',
-  'refuses the key',
-  'forbids',
-  'redirects',
-  'turns away',
-  'is down',
-  'fails',
-  'answers with a page',
-  'answers with nothing that was sent',
-  'breaks off',
+  ...(['takes', 'rejects each row', 'refuses', 'refuses the key', 'forbids', 'redirects', 'turns away'] as const),
+  ...(['is down', 'fails', 'answers with a page', 'answers with nothing that was sent', 'breaks off'] as const),
   'sends a header that is too long',
 ] as const;
 export type Manner = (typeof MANNERS)[number];
@@ -27,13 +17,8 @@ export const ENDS: readonly Manner[] = [
 ];
 
 const STATUS_OF: Partial<Record<Manner, number>> = {
-  refuses: 400,
-  'refuses the key': 401,
-  forbids: 403,
-  redirects: 302,
-  'turns away': 429,
-  'is down': 503,
-  fails: 500,
+  ...{ refuses: 400, 'refuses the key': 401, forbids: 403, redirects: 302 },
+  ...{ 'turns away': 429, 'is down': 503, fails: 500 },
 };
 
 /**
@@ -45,12 +30,8 @@ export async function startEchoingService(manner: Manner) {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    answer(manner, {
-      request,
-      response,
-      echo: `${listHeaders(request)} ${NUMBER} ${STEERING}`,
-      body: Buffer.concat(chunks).toString(),
-    });
+    const echo = `${listHeaders(request)} ${NUMBER} ${STEERING}`;
+    answer(manner, { request, response, echo, body: Buffer.concat(chunks).toString() });
   });
   const origin = await openHere(server);
   const bases = byArea(() => origin);
@@ -82,13 +63,8 @@ function answer(manner: Manner, asked: Asked): void {
 
 /** The error bodies of all areas in one. */
 function anError(echo: string): object {
-  return {
-    code: echo,
-    message: echo,
-    errorId: echo,
-    errors: [{ code: echo, message: echo }],
-    fault: { faultstring: echo, detail: { errorcode: echo } },
-  };
+  const fault = { faultstring: echo, detail: { errorcode: echo } };
+  return { code: echo, message: echo, errorId: echo, errors: [{ code: echo, message: echo }], fault };
 }
 
 /** A good answer of the endpoint, with the echo wherever it may have a text of its own. */

@@ -82,7 +82,7 @@ export function readAll(directory: string): [string, string][] {
 export async function findLeaksOfJob(
   text: string,
   files: Readonly<Record<string, string>>,
-  options: Omit<Parameters<typeof findLeaks>[1], 'isTerminal'> = {},
+  options: Omit<Looking, 'isTerminal'> = {},
 ): Promise<string[]> {
   const directory = aFolder({ ...files, 'sale.yaml': text });
   const flags = { job: join(directory, 'sale.yaml'), json: undefined };
@@ -98,15 +98,11 @@ export async function findLeaksOfJob(
   return [...new Set(leaks)];
 }
 
+type Looking = { isTerminal: boolean; env?: Readonly<Record<string, string>>; isLeak?: (text: string) => boolean };
+
 /** What the streams of a command hold that they must not; `isLeak` says what must not stand in a log or an error. */
-export async function findLeaks(
-  command: (terminal: Terminal) => Promise<unknown>,
-  {
-    isTerminal,
-    env = SECRETS,
-    isLeak = holdsNumber,
-  }: { isTerminal: boolean; env?: Readonly<Record<string, string>>; isLeak?: (text: string) => boolean },
-): Promise<string[]> {
+export async function findLeaks(command: (terminal: Terminal) => Promise<unknown>, looking: Looking) {
+  const { isTerminal, env = SECRETS, isLeak = holdsNumber } = looking;
   const { terminal, said } = aTerminal({ env, isStdoutTerminal: isTerminal, isStderrTerminal: isTerminal });
   await command(terminal).catch((error: unknown) => {
     said.stderr += `${formatError(error)}${escapeJson(JSON.stringify(describeFailure(error)))}`;

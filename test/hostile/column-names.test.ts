@@ -39,10 +39,8 @@ describe('keys of an NDJSON file', () => {
   });
 
   test('that are forbidden stay so with blanks around them', async () => {
-    expect((await read('{" __proto__":"1"}\n{"constructor\\u00a0":1}\n')).faults).toEqual([
-      'forbidden-key',
-      'forbidden-key',
-    ]);
+    const expected = ['forbidden-key', 'forbidden-key'];
+    expect((await read('{" __proto__":"1"}\n{"constructor\\u00a0":1}\n')).faults).toEqual(expected);
   });
 });
 

@@ -8,7 +8,6 @@ import { UserError } from '../../src/domain/errors.js';
 import type { Cell, SourceRecord } from '../../src/domain/row.js';
 import type { InputFile } from '../../src/input/inputs.js';
 import { readRecords } from '../../src/input/read-records.js';
-import type { RecordReader } from '../../src/input/record-reader.js';
 import type { Input, ReadLimits } from '../../src/job/job.js';
 
 /** A directory of its own for the files of a test file. */
@@ -47,18 +46,8 @@ export const aGzip = (text: string) => gzipSync(text);
 /** Cells that a row lacks are undefined. */
 type ReadRecord = Omit<SourceRecord, 'cells'> & { readonly cells: readonly Cell[] };
 
-export interface ReadFile {
-  readonly reader: RecordReader;
-  readonly columns: readonly string[];
-  readonly records: readonly ReadRecord[];
-  readonly cells: readonly ReadRecord['cells'][];
-  readonly lines: readonly number[];
-  readonly faults: readonly (string | undefined)[];
-  readonly notices: readonly string[];
-}
-
 /** Reads a file to its end. */
-export async function readWhole(file: InputFile, input: Input = anInput()): Promise<ReadFile> {
+export async function readWhole(file: InputFile, input: Input = anInput()) {
   const reader = readRecords(file, input);
   await reader.open();
   const records: ReadRecord[] = [];

@@ -61,10 +61,8 @@ describe('an output of Volley', () => {
     const own = await readOwn(
       `name,_sessionId,_step,_file,_line,_row,_stage,_rowId\nAnn,s,1,a,2,1,send,${ID}\nBen,s,1,a,3,2,,\n`,
     );
-    expect(own).toEqual({
-      ownColumns: [['_sessionId', '_step', '_file', '_line', '_row', '_stage', '_rowId']],
-      ids: [ID, ''],
-    });
+    const ownColumns = [['_sessionId', '_step', '_file', '_line', '_row', '_stage', '_rowId']];
+    expect(own).toEqual({ ownColumns, ids: [ID, ''] });
   });
 
   it('has no id for a row whose fields do not fit: it is hidden, not missing', async () => {
@@ -77,10 +75,8 @@ describe('an output of Volley', () => {
     expect(own).toEqual({ ownColumns: [['_step', '_file', '_line', '_row', '_stage', '_rowId']], ids: [ID] });
     const place = '"_STEP":1,"_FILE":"a","_LINE":2,"_ROW":1';
     const rows = `{"a":"1",${place},"_ROWID":"${ID}"}\n{"a":"1",${place},"_ROWID":"${ID}","_rowId":""}\n{"a":1,"_ROWID":\n`;
-    expect(await readOwn(rows, 'people.ndjson')).toMatchObject({
-      ownColumns: [['_step', '_file', '_line', '_row', '_rowId'], expect.anything()],
-      ids: [ID, '?', '?'],
-    });
+    const ownColumns = [['_step', '_file', '_line', '_row', '_rowId'], expect.anything()];
+    expect(await readOwn(rows, 'people.ndjson')).toMatchObject({ ownColumns, ids: [ID, '?', '?'] });
   });
 
   it('of NDJSON tells every set of columns that its rows have', async () => {

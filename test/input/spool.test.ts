@@ -33,10 +33,8 @@ describe('digestInput', () => {
   it('is the SHA-256 and the length of the bytes on disk', async () => {
     const path = join(directory, 'digested');
     await spoolInput(aStream('abc'), path);
-    expect(await digestInput(path)).toEqual({
-      sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
-      bytes: 3,
-    });
+    const expected = { sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad', bytes: 3 };
+    expect(await digestInput(path)).toEqual(expected);
   });
 
   it('refuses a file that is not there', async () => {

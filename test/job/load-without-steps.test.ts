@@ -21,12 +21,8 @@ describe('a job that is loaded without its steps', () => {
     ['steps', { steps: [anSmsStep()] }],
   ])('may have %s, of which nothing is left', (_, written) => {
     const { name, service, output, steps } = load({ service: aService(), ...written, output: 'runs' });
-    expect({ name, account: service.account, directory: output.directory, steps }).toEqual({
-      name: 'calls',
-      account: 'acme',
-      directory: '/jobs/runs',
-      steps: [],
-    });
+    const expected = { name: 'calls', account: 'acme', directory: '/jobs/runs', steps: [] };
+    expect({ name, account: service.account, directory: output.directory, steps }).toEqual(expected);
   });
 
   test('need not say how the areas of its steps are reached, nor whose account it is', () => {

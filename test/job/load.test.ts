@@ -154,10 +154,8 @@ describe('a faultless job', () => {
 
   test('keeps a glob a glob, and its own directory as it is called', () => {
     const text = aJobFile({ steps: [anSmsStep({ input: { files: ['in/*.csv', 'one.csv'] } })] });
-    expect(inputOf(parseJob(text, '/data/[2026]/sale.yaml')).files).toEqual([
-      '/data/[2026]/in/*.csv',
-      '/data/[2026]/one.csv',
-    ]);
+    const expected = ['/data/[2026]/in/*.csv', '/data/[2026]/one.csv'];
+    expect(inputOf(parseJob(text, '/data/[2026]/sale.yaml')).files).toEqual(expected);
   });
 
   test('reads NO as Norway, and no as well', () => {

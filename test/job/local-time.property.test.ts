@@ -23,21 +23,15 @@ describe('a local time', () => {
   });
 
   test('that clocks skip has no meaning: before and after the change are named', () => {
-    expect(readLocalTime('2026-03-29 02:30', 'Europe/Berlin')).toEqual({
-      kind: 'none',
-      readings: ['2026-03-29T01:30:00+01:00', '2026-03-29T03:30:00+02:00'],
-    });
-    expect(readLocalTime('2026-10-04 02:15', 'Australia/Lord_Howe')).toEqual({
-      kind: 'none',
-      readings: ['2026-10-04T01:45:00+10:30', '2026-10-04T02:45:00+11:00'],
-    });
+    const expected = { kind: 'none', readings: ['2026-03-29T01:30:00+01:00', '2026-03-29T03:30:00+02:00'] };
+    expect(readLocalTime('2026-03-29 02:30', 'Europe/Berlin')).toEqual(expected);
+    const readings = ['2026-10-04T01:45:00+10:30', '2026-10-04T02:45:00+11:00'];
+    expect(readLocalTime('2026-10-04 02:15', 'Australia/Lord_Howe')).toEqual({ kind: 'none', readings });
   });
 
   test('that clocks show twice has two meanings', () => {
-    expect(readLocalTime('2026-10-25 02:30', 'Europe/Berlin')).toEqual({
-      kind: 'two',
-      readings: ['2026-10-25T02:30:00+02:00', '2026-10-25T02:30:00+01:00'],
-    });
+    const expected = { kind: 'two', readings: ['2026-10-25T02:30:00+02:00', '2026-10-25T02:30:00+01:00'] };
+    expect(readLocalTime('2026-10-25 02:30', 'Europe/Berlin')).toEqual(expected);
   });
 
   test('is what the zone shows at the instant that it is read as, whatever the zone and time', () => {
@@ -77,11 +71,8 @@ describe('a local time', () => {
 });
 
 test('a time zone has a name of the zone table: no offset, no invention', () => {
-  expect(['Asia/Singapore', 'UTC', 'Europe/Kyiv', '+08:00', 'Singapur', ''].filter(isTimeZone)).toEqual([
-    'Asia/Singapore',
-    'UTC',
-    'Europe/Kyiv',
-  ]);
+  const expected = ['Asia/Singapore', 'UTC', 'Europe/Kyiv'];
+  expect(['Asia/Singapore', 'UTC', 'Europe/Kyiv', '+08:00', 'Singapur', ''].filter(isTimeZone)).toEqual(expected);
 });
 
 test.each([

@@ -236,8 +236,7 @@ test('recall is planned by one person, approved by another and then sent, as job
 
   const sent = await volleyAs('ann', 'apply', planned.directory);
 
-  expect(sent.code).toBe(0);
-  expect(sent.json.balance).toMatchObject({ read: 9, accepted: 8, rejected: 1 });
+  expect(sent).toMatchObject({ code: 0, json: { balance: { read: 9, accepted: 8, rejected: 1 } } });
 });
 
 /** A fifth of the people first; the others if the service takes nine of ten. */

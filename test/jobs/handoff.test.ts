@@ -22,10 +22,8 @@ test('the hand-off of the page on events: its events are in the file of the list
   expect(code, stderr).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ balance: { read: 17, accepted: 7, rejected: 10 } });
   // All are there as soon as the job has ended.
-  expect(events().map(({ kind, event }) => `${kind} ${event.eventType}`)).toEqual([
-    'gateway WEB_HOOK_VERIFY',
-    ...Array(7).fill('gateway QUEUED'),
-  ]);
+  const expected = ['gateway WEB_HOOK_VERIFY', ...Array(7).fill('gateway QUEUED')];
+  expect(events().map(({ kind, event }) => `${kind} ${event.eventType}`)).toEqual(expected);
 
   const sandbox = start('sandbox', '--port', '0', '--data', 'out/handoff/sandbox');
   const { origin } = JSON.parse(await sandbox.firstLine());

@@ -86,10 +86,8 @@ export class JournalModel {
   }
 
   end(pick: number, kind: 'again' | 'split' | 'settled'): void {
-    const part = pickOf(
-      this.#parts.filter(({ isInFlight }) => isInFlight),
-      pick,
-    );
+    const inFlight = this.#parts.filter(({ isInFlight }) => isInFlight);
+    const part = pickOf(inFlight, pick);
     if (part === undefined) return;
     const [first, count] = part.rows;
     part.isInFlight = false;
@@ -117,11 +115,8 @@ export class JournalModel {
     ] as const;
     const rows = Array.from({ length: count }, (_, at) => [(pick + at * (pick % 4)) % 3, `id-${pick}-${at}`] as const);
     for (const [at, [index, id]] of rows.entries()) {
-      Object.assign(this.#row(part.step, first + at), {
-        standing: verdicts[index]?.status,
-        code: verdicts[index]?.code,
-        ids: [id],
-      });
+      const { status: standing, code } = verdicts[index]!;
+      Object.assign(this.#row(part.step, first + at), { standing, code, ids: [id] });
     }
     this.#addOutcome(part, { kind: 'settled', outcomes: { verdicts, rows, shared: [] } });
   }
@@ -152,12 +147,8 @@ export class JournalModel {
       if (row.standing !== 'in-doubt' || (pick + index) % 3 === 0) continue;
       const to = (pick + index) % verdicts.length;
       rows.push([index, to, `umid-${pick}-${index}`]);
-      Object.assign(row, {
-        standing: verdicts[to]?.status,
-        code: verdicts[to]?.code,
-        by,
-        ids: [`umid-${pick}-${index}`],
-      });
+      const { status: standing, code } = verdicts[to]!;
+      Object.assign(row, { standing, code, by, ids: [`umid-${pick}-${index}`] });
     }
     if (rows.length > 0) this.#add({ type: 'settle', step, at: this.#at, by, verdicts, rows });
   }

@@ -80,8 +80,7 @@ function splitKey(key: string): [request: number, part: string] {
 }
 
 function expectSame(progress: StepProgress, model: Model): void {
-  expect(progress.nextRequest).toBe(model.nextRequest);
-  expect(progress.nextOffset).toBe((model.nextRequest - 1) * LINE_BYTES);
+  expect(progress).toMatchObject({ nextRequest: model.nextRequest, nextOffset: (model.nextRequest - 1) * LINE_BYTES });
   const ahead = [...model.begun].filter((request) => request > model.nextRequest).sort();
   expect([...progress.begunAhead.keys()].sort()).toEqual(ahead);
   for (const [request, offset] of progress.begunAhead) expect(offset).toBe(request * LINE_BYTES);

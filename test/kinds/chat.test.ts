@@ -22,10 +22,8 @@ describe('turn of a chat step', () => {
   });
 
   it('is shown in the plan with its room and its time', () => {
-    expect(chatKind.describe(aStep({ room: 'Ops', when: 'failure' }))).toEqual({
-      to: 'chat room Ops',
-      text: 'done (on failure)',
-    });
+    const expected = { to: 'chat room Ops', text: 'done (on failure)' };
+    expect(chatKind.describe(aStep({ room: 'Ops', when: 'failure' }))).toEqual(expected);
     expect(chatKind.describe(aStep())).toEqual({ to: 'the chat room of the key', text: 'done' });
   });
 });

@@ -104,10 +104,8 @@ test.concurrent('a signal stops a run before its end, its notice is reported, an
   expect(stopped).toMatchObject({ state: 'stopped', stop: { reason: 'interrupted' }, exitCode: 75 });
   expect(stopped.balance.unprocessed).toBeGreaterThan(0);
   expect(onNotice).toHaveBeenCalledWith(expect.stringContaining('nothing new is sent'));
-  expect(await apply(planned!.directory)).toMatchObject({
-    state: 'finished',
-    balance: { accepted: 25, unprocessed: 0 },
-  });
+  const expected = { state: 'finished', balance: { accepted: 25, unprocessed: 0 } };
+  expect(await apply(planned!.directory)).toMatchObject(expected);
 });
 
 test.concurrent('secrets come from the environment that the program hands in', async ({ onTestFinished }) => {

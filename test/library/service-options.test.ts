@@ -34,11 +34,8 @@ describe('options', () => {
       bases: { contacts: 'https://proxy.example/prefix/' },
       credentials: { apiKey: 'k', contacts: 'own' },
     });
-    expect(settings.bases).toMatchObject({
-      sms: 'https://sms.8x8.uk',
-      contacts: 'https://proxy.example/prefix',
-      campaign: 'https://vcc-na12.8x8.com',
-    });
+    const contacts = 'https://proxy.example/prefix';
+    expect(settings.bases).toMatchObject({ sms: 'https://sms.8x8.uk', contacts, campaign: 'https://vcc-na12.8x8.com' });
     expect(secrets).toMatchObject({ sms: 'k', contacts: 'own' });
   });
 

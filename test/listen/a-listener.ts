@@ -2,47 +2,20 @@ import { connect, type Socket } from 'node:net';
 import { Agent, request } from 'undici';
 import { onTestFinished } from 'vitest';
 import type { StoredEvent } from '../../src/listen/event-file.js';
-import { type Listener, type ListenerOptions, startListener } from '../../src/listen/listener.js';
+import { type ListenerOptions, startListener } from '../../src/listen/listener.js';
 import type { AppendFile } from '../../src/storage/files.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 
 export const OUTPUT = '/out/events.ndjson';
 
-export interface Posted {
-  readonly path?: string;
-  readonly headers?: Record<string, string>;
-  readonly method?: 'GET' | 'POST' | 'PUT';
-}
-
-export interface Started extends Listener {
-  readonly disk: MemoryDisk;
-  readonly clock: FakeClock;
-  /** What it said, one line each. */
-  readonly said: string[];
-  /** Events in the file, whole lines only. */
-  events(): StoredEvent[];
-  /** Posts JSON, or text and bytes as they are; gives status and words of the answer. */
-  post(body: unknown, posted?: Posted): Promise<[status: number, said: string]>;
-  /** A connection that says what it is given, and nothing more. */
-  dial(text: string): Promise<Dialled>;
-}
-
-export interface Dialled {
-  readonly socket: Socket;
-  /** All that was answered, once the other side has closed. */
-  readonly ended: Promise<string>;
-}
-
+type Posted = Readonly<{ path?: string; headers?: Record<string, string>; method?: 'GET' | 'POST' | 'PUT' }>;
 type Options = Partial<ListenerOptions> & { readonly disk?: MemoryDisk };
 
 /** A listener on loopback that writes to a disk in memory; closed when the test is over. */
-export async function aListener({
-  disk = aMemoryDisk(),
-  files = disk.files,
-  ...options
-}: Options = {}): Promise<Started> {
+export async function aListener({ disk = aMemoryDisk(), files = disk.files, ...options }: Options = {}) {
   const clock = new FakeClock();
+  /** One line each. */
   const said: string[] = [];
   const say = (level: string) => (message: string) => void said.push(`${level}: ${message}`);
   const log = { info: say('info'), warn: say('warn'), error: say('error') };
@@ -65,11 +38,13 @@ export async function aListener({
   const { port } = new URL(listener.origin);
   return {
     ...listener,
-    disk,
-    clock,
-    said,
+    ...{ disk, clock, said },
     events: () => eventsIn(disk.readText(OUTPUT)),
-    post: async (body, { path = '/', headers = {}, method = 'POST' } = {}) => {
+    /** Posts JSON, or text and bytes as they are; gives status and words of the answer. */
+    post: async (
+      body: unknown,
+      { path = '/', headers = {}, method = 'POST' }: Posted = {},
+    ): Promise<[number, string]> => {
       const isRaw = typeof body === 'string' || body instanceof Uint8Array;
       const answer = await request(listener.origin + path, {
         method,
@@ -80,10 +55,12 @@ export async function aListener({
       const { status } = (await answer.body.json()) as { status: string };
       return [answer.statusCode, status];
     },
-    dial: (text) => dial(Number(port), text),
+    /** A connection that says what it is given, and nothing more. */
+    dial: (text: string) => dial(Number(port), text),
   };
 }
 
+/** Of whole lines. */
 export function eventsIn(text: string): StoredEvent[] {
   return text
     .split('\n')
@@ -91,7 +68,7 @@ export function eventsIn(text: string): StoredEvent[] {
     .map((line) => JSON.parse(line));
 }
 
-function dial(port: number, text: string): Promise<Dialled> {
+function dial(port: number, text: string) {
   const socket = connect({ port, host: '127.0.0.1' });
   let answered = '';
   socket.setEncoding('utf8').on('data', (more) => {
@@ -99,9 +76,12 @@ function dial(port: number, text: string): Promise<Dialled> {
   });
   // A reset is an end too.
   socket.on('error', () => {});
+  /** All that was answered, once the other side has closed. */
   const ended = new Promise<string>((resolve) => socket.on('close', () => resolve(answered)));
   onTestFinished(() => void socket.destroy());
-  return new Promise((resolve) => socket.write(text, () => resolve({ socket, ended })));
+  return new Promise<{ socket: Socket; ended: typeof ended }>((resolve) =>
+    socket.write(text, () => resolve({ socket, ended })),
+  );
 }
 
 /** A listener whose syncs of the event file end when the test ends them. */

@@ -101,10 +101,8 @@ describe('groups of a row', () => {
   it('are 10 at most, those of the step included', () => {
     expect(idsOf('1,2,3,4,5,6,7,8,9,10')).toHaveLength(10);
     expect(idsOf('1,2,3,4,5,6,7,8,9,10', [3, 10])).toHaveLength(10);
-    expect(readGroups('1,2,3,4,5,6,7,8,9', [10, 11])).toEqual({
-      code: 'too-many-groups',
-      reason: 'The row names 11 groups, of which 2 come from the job, at most 10 are allowed.',
-    });
+    const reason = 'The row names 11 groups, of which 2 come from the job, at most 10 are allowed.';
+    expect(readGroups('1,2,3,4,5,6,7,8,9', [10, 11])).toEqual({ code: 'too-many-groups', reason });
   });
 
   it('are within the limits of the service or refused, whatever the cell holds', () => {

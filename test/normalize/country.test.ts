@@ -44,10 +44,8 @@ describe('country', () => {
     ['Korea', 'KR (South Korea) or KP (North Korea)'],
     ['Saint Martin', 'MF (St. Martin) or SX (Sint Maarten)'],
   ])('%s is the name of several, which the reason names', (text, choice) => {
-    expect(normalizeCountry(text)).toEqual({
-      ok: false,
-      reason: `"${text}" is the name of several countries, write ${choice}.`,
-    });
+    const expected = { ok: false, reason: `"${text}" is the name of several countries, write ${choice}.` };
+    expect(normalizeCountry(text)).toEqual(expected);
   });
 
   it('is known by its name in the languages of most files, all of them, save where several have it', () => {
@@ -91,20 +89,16 @@ describe('country', () => {
 
   it('of three letters is a code in capitals; else a name with that spelling counts too', () => {
     expect(normalizeCountry('NGA')).toEqual({ ok: true, country: 'NG' });
-    expect(normalizeCountry('Nga')).toMatchObject({
-      ok: false,
-      reason: expect.stringContaining('NG (Nigeria) or RU (Russia)'),
-    });
+    const expected = { ok: false, reason: expect.stringContaining('NG (Nigeria) or RU (Russia)') };
+    expect(normalizeCountry('Nga')).toMatchObject(expected);
     expect(normalizeCountry('deu')).toEqual({ ok: true, country: 'DE' });
   });
 
   it('quotes no long text and no control characters back', () => {
     for (const text of ['x'.repeat(1_000_000), 'S\u001B[31mG']) {
       const result = normalizeCountry(text);
-      expect(result).toEqual({
-        ok: false,
-        reason: 'The cell is not a country, expected a name or a two-letter code such as SG.',
-      });
+      const reason = 'The cell is not a country, expected a name or a two-letter code such as SG.';
+      expect(result).toEqual({ ok: false, reason });
     }
   });
 

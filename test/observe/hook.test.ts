@@ -21,24 +21,12 @@ const FAILED: Ended = {
   error: { code: 'bad-input', message: 'Cannot read the input of +6591234567' },
 };
 
-interface Posted {
-  readonly calls: readonly Call[];
-  readonly bodies: readonly Record<string, unknown>[];
-  readonly waited: readonly number[];
-  readonly stderr: string;
-}
+type Env = Readonly<Record<string, string>>;
+type Posting = { ended?: Ended; notify?: object; env?: Env; sandbox?: boolean; signalAt?: number };
 
 /** Answers in this order; `undefined` never comes, until the caller gives up. */
-async function post(
-  answers: readonly (Answer | undefined)[],
-  {
-    ended = FAILED,
-    notify = { url: HOOK },
-    env = {},
-    sandbox = false,
-    signalAt,
-  }: { ended?: Ended; notify?: object; env?: Record<string, string>; sandbox?: boolean; signalAt?: number } = {},
-): Promise<Posted> {
+async function post(answers: readonly (Answer | undefined)[], posting: Posting = {}) {
+  const { ended = FAILED, notify = { url: HOOK }, env = {}, sandbox = false, signalAt } = posting;
   const service = { account: 'acme', sandbox, credentials: { apiKey: { env: 'KEY' } } };
   const step = { kind: 'sms', input: { files: 'people.csv' }, destination: 'mobile', template: { text: 'Hi' } };
   const job = parseJob(JSON.stringify({ name: 'sale', service, steps: [step], notify }), '/jobs/sale.yaml');

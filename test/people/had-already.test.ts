@@ -16,15 +16,8 @@ const NUMBER = 6_591_000_001;
 const TEXT = 7;
 
 function aRun(changes: Partial<PeopleRun>): PeopleRun {
-  const head = {
-    format: 1,
-    plan: 'p',
-    begun: 'b',
-    directory: '/out/sale/p',
-    job: 'sale',
-    account: '',
-    group: '',
-  } as const;
+  const job = { job: 'sale', account: '', group: '' };
+  const head = { format: 1, plan: 'p', begun: 'b', directory: '/out/sale/p', ...job } as const;
   return { ...head, sentAt: 0, isOver: true, records: 1, state: 'accepted', ...changes };
 }
 

@@ -20,12 +20,8 @@ const OF_SINGAPORE: Where = [[{ column: 'mobile', tests: [{ op: 'equals', as: 'c
 const COUNTRY: Where = [[{ column: 'country', tests: [{ op: 'equals', values: ['DE', 'é'], exact: false }] }]];
 
 const HOURS: NonNullable<SmsStep['window']> = {
-  days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'],
-  from: '00:00',
-  to: '24:00',
-  timeZone: 'recipient',
-  unknown: 'reject',
-  outside: 'stop',
+  ...{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '00:00', to: '24:00' },
+  ...{ timeZone: 'recipient', unknown: 'reject', outside: 'stop' },
 };
 
 export const STEPS: readonly (readonly [string, RowStep])[] = [

@@ -20,9 +20,8 @@ describe('requests of an sms step', () => {
     expect(await sizesOf(111, { batchSize: 100 })).toEqual([10, 100, 1]);
     expect(await sizesOf(61, { batchSize: 50 })).toEqual([10, 50, 1]);
     expect(await sizesOf(25, { batchSize: 10 })).toEqual([10, 10, 5]);
-    expect(await sizesOf(13, { batchSize: 10_000, limits: someLimits({ messagesPerSecond: 2 }) })).toEqual([
-      2, 2, 2, 2, 2, 2, 1,
-    ]);
+    const limits = someLimits({ messagesPerSecond: 2 });
+    expect(await sizesOf(13, { batchSize: 10_000, limits })).toEqual([2, 2, 2, 2, 2, 2, 1]);
   });
 
   it('hold no more than the limits let through in a second', async () => {
@@ -38,17 +37,12 @@ describe('requests of an sms step', () => {
 
   it('hold fewer messages where these are longer: by segments row by row', async () => {
     const long = 'x'.repeat(200);
-    const files = {
-      'people.csv': `mobile,name\n${['A', long, 'B', 'C', long, long].map((name, index) => `${aNumber(index)},${name}\n`).join('')}`,
-    };
+    const rows = ['A', long, 'B', 'C', long, long].map((name, index) => `${aNumber(index)},${name}\n`);
     const step = anSmsStep({ text: '{{ name }}', limits: someLimits({ segmentsPerSecond: 3 }) });
+    const files = { 'people.csv': `mobile,name\n${rows.join('')}` };
     const { requests } = await aPlan({ job: { steps: [step] }, files });
-    expect(requests.map(({ rows, segments }) => [rows, segments])).toEqual([
-      [2, 3],
-      [2, 2],
-      [1, 2],
-      [1, 2],
-    ]);
+    const sizes = requests.map(({ rows, segments }) => `${rows} of ${segments}`);
+    expect(sizes).toEqual(['2 of 3', '2 of 2', '1 of 2', '1 of 2']);
   });
 
   it('count parts in UCS-2 where the job asks for it', async () => {
@@ -158,14 +152,7 @@ describe('the estimate', () => {
   it('counts messages, segments and requests of the plan', async () => {
     const step = anSmsStep({ text: 'x'.repeat(161), batchSize: 4, input: anInput() });
     const { step: planned } = await aPlan({ job: { steps: [step] }, files: { 'people.csv': aCsvOf(10) } });
-    expect(planned.counts).toEqual({
-      read: 10,
-      planned: 10,
-      rejected: 0,
-      skipped: 0,
-      requests: 3,
-      messages: 10,
-      segments: 20,
-    });
+    const expected = { read: 10, planned: 10, rejected: 0, skipped: 0, requests: 3, messages: 10, segments: 20 };
+    expect(planned.counts).toEqual(expected);
   });
 });

@@ -63,10 +63,8 @@ describe('a file without a single number in its column', () => {
   });
 
   it('is refused for contacts as for messages', async () => {
-    const { problems } = await refusalOf({
-      job: { steps: [aContactsStep()] },
-      files: { 'people.csv': `mobile,name\n${times(10, () => 'Anna,y')}` },
-    });
+    const job = { steps: [aContactsStep()] };
+    const { problems } = await refusalOf({ job, files: { 'people.csv': `mobile,name\n${times(10, () => 'Anna,y')}` } });
     expect(problems).toEqual([expect.stringContaining('no row of 10 has a number')]);
   });
 
@@ -78,10 +76,8 @@ describe('a file without a single number in its column', () => {
       `${times(40, () => 'nope,x')}${aNumber(1)},\n`,
     ],
   ])('stays a list of rejected rows with %s', async (_what, rows) => {
-    const rejected = await rejectedBy({
-      job: stepOf('Hi {{ name }}'),
-      files: { 'people.csv': `mobile,name\n${rows}` },
-    });
+    const job = stepOf('Hi {{ name }}');
+    const rejected = await rejectedBy({ job, files: { 'people.csv': `mobile,name\n${rows}` } });
     expect(rejected).toBeGreaterThanOrEqual(9);
   });
 });

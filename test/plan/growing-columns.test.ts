@@ -27,10 +27,8 @@ describe('columns of an NDJSON file', () => {
 
   it('are reported where their name matches only without case and punctuation', async () => {
     const steps = [anSmsStep({ input, destination: 'Mo-bile', text: "Hi {{ first_name | default: 'you' }}" })];
-    const { step } = await aPlan({
-      job: { steps },
-      files: ndjson({ mobile: aNumber(0), id: 1 }, { 'First Name': 'Ann' }),
-    });
+    const files = ndjson({ mobile: aNumber(0), id: 1 }, { 'First Name': 'Ann' });
+    const { step } = await aPlan({ job: { steps }, files });
     expect(step.inputs[0]?.notices).toEqual([
       'its column "mobile" is taken for "Mo-bile"',
       'its column "First Name" is taken for "first_name"',
@@ -48,10 +46,8 @@ describe('columns of an NDJSON file', () => {
 
   it('that a template needs and a row lacks reject that row alone', async () => {
     const steps = [anSmsStep({ input, text: 'Hi {{ name }}' })];
-    const { rows } = await aPlan({
-      job: { steps },
-      files: ndjson({ mobile: aNumber(0) }, { mobile: aNumber(1), name: 'Ann' }),
-    });
+    const files = ndjson({ mobile: aNumber(0) }, { mobile: aNumber(1), name: 'Ann' });
+    const { rows } = await aPlan({ job: { steps }, files });
     expect(statesOf(rows)).toEqual(['missing-value', 'planned']);
   });
 

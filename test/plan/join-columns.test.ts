@@ -17,17 +17,13 @@ describe('columns of several files', () => {
   });
 
   it('are one column under the first name where only case and punctuation differ', () => {
-    expect(join(['First Name'], ['first_name', 'Mobile'], ['MOBILE'])).toEqual({
-      columns: ['First Name', 'Mobile'],
-      maps: [[0], [0, 1], [1]],
-    });
+    const expected = { columns: ['First Name', 'Mobile'], maps: [[0], [0, 1], [1]] };
+    expect(join(['First Name'], ['first_name', 'Mobile'], ['MOBILE'])).toEqual(expected);
   });
 
   it('that differ within one file stay two', () => {
-    expect(join(['first name'], ['First-Name', 'first name'])).toEqual({
-      columns: ['first name', 'First-Name'],
-      maps: [[0], [1, 0]],
-    });
+    const expected = { columns: ['first name', 'First-Name'], maps: [[0], [1, 0]] };
+    expect(join(['first name'], ['First-Name', 'first name'])).toEqual(expected);
   });
 
   it('without a name keep their number', () => {

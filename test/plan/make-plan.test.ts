@@ -21,24 +21,20 @@ describe('a plan that is refused', () => {
       anSmsStep({ input: anInput({ files: ['a.csv', 'missing.csv'] }), text: 'Hi {{ nick }} {{ town }}' }),
       anSmsStep({ input: anInput({ files: ['c.csv'] }), destination: 'handy' }),
     ];
-    const { problems } = await refusalOf({
-      job: { steps },
-      files: { 'a.csv': aCsvOf(1), 'b.csv': 'phone,phone\n1,2\n', 'c.csv': 'mobile,name\n"+6590000000,Ann\n' },
-    });
-    expect(problems.join('\n')).toMatch(/^a\.csv:1: fields\.msisdn: no column matches 'phone'/m);
-    expect(problems.join('\n')).toMatch(
+    const files = { 'a.csv': aCsvOf(1), 'b.csv': 'phone,phone\n1,2\n', 'c.csv': 'mobile,name\n"+6590000000,Ann\n' };
+    const problems = (await refusalOf({ job: { steps }, files })).problems.join('\n');
+    for (const said of [
+      /^a\.csv:1: fields\.msisdn: no column matches 'phone'/m,
       /^b\.csv:1: fields\.msisdn: the job names the column "phone", and 2 columns have this name, expected one/m,
-    );
-    expect(problems.join('\n')).toMatch(/^missing\.csv: there is no such file/m);
-    expect(problems.join('\n')).toMatch(/^c\.csv/m);
+      /^missing\.csv: there is no such file/m,
+      /^c\.csv/m,
+    ])
+      expect(problems).toMatch(said);
   });
 
   it('names the problems of one file at once: every column that is not there', async () => {
-    const step = anSmsStep({
-      input: anInput({ countryColumn: 'land' }),
-      destination: 'handy',
-      text: 'Hi {{ nick }} {{ town }}',
-    });
+    const text = 'Hi {{ nick }} {{ town }}';
+    const step = anSmsStep({ input: anInput({ countryColumn: 'land' }), destination: 'handy', text });
     const { problems, error } = await refusalOf({ job: { steps: [step] } });
     expect(problems).toEqual([
       expect.stringContaining("destination: no column matches 'handy'; columns: mobile, name"),

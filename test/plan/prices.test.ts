@@ -11,11 +11,9 @@ function somePrices(changes: Partial<JobPrices> = {}): JobPrices {
 /** Two people in Singapore, of which one has a number with a price of its own, one in Malaysia, one in Germany. */
 const PEOPLE = 'mobile,name\n+6590000001,Ann\n+6591000002,Bea\n+60123456789,Cem\n';
 
-function aPricedJob({
-  list = LIST,
-  people = PEOPLE,
-  ...job
-}: PlanOptions['job'] & { list?: string; people?: string } = {}): PlanOptions {
+type Priced = PlanOptions['job'] & { list?: string; people?: string };
+
+function aPricedJob({ list = LIST, people = PEOPLE, ...job }: Priced = {}): PlanOptions {
   return { job: { prices: somePrices(), ...job }, files: { 'people.csv': people, 'prices.csv': list } };
 }
 
@@ -50,10 +48,8 @@ describe('a plan with prices', () => {
   it('has no cost without a list, and the same id with one', async () => {
     const plain = await aPlan({ files: { 'people.csv': PEOPLE } });
     const priced = await aPlan(aPricedJob());
-    expect(plain.step.cost).toBeUndefined();
-    expect(plain.plan.prices).toBeUndefined();
-    expect(plain.plan.id).toBe(priced.plan.id);
-    expect(plain.requests).toEqual(priced.requests);
+    expect([plain.step.cost, plain.plan.prices]).toEqual([undefined, undefined]);
+    expect([plain.plan.id, plain.requests]).toEqual([priced.plan.id, priced.requests]);
   });
 
   it('counts what UCS-2 adds, by the character that forces it', async () => {
@@ -81,10 +77,8 @@ describe('a plan with prices', () => {
     const steps = [aContactsStep()];
     expect((await aPlan(aPricedJob({ steps, list: 'country,sms\nSG,1\n' }))).step.cost).toBeUndefined();
     const list = `${LIST}SG,+6591,0.03,0.0005\n`;
-    expect((await aPlan(aPricedJob({ steps, list }))).step.cost).toMatchObject({
-      total: '0.0035',
-      countries: { MY: { rows: 1, parts: 0, cost: '0.002' }, SG: { rows: 2, parts: 0, cost: '0.0015' } },
-    });
+    const countries = { MY: { rows: 1, parts: 0, cost: '0.002' }, SG: { rows: 2, parts: 0, cost: '0.0015' } };
+    expect((await aPlan(aPricedJob({ steps, list }))).step.cost).toMatchObject({ total: '0.0035', countries });
   });
 
   it('is refused where a country has no price, with the rows of each', async () => {
@@ -123,9 +117,8 @@ describe('a plan with prices', () => {
   });
 
   it('is refused without a list', async () => {
-    const { problems } = await refusalOf(
-      aPricedJob({ prices: somePrices({ input: anInput({ files: ['none.csv'] }) }) }),
-    );
+    const prices = somePrices({ input: anInput({ files: ['none.csv'] }) });
+    const { problems } = await refusalOf(aPricedJob({ prices }));
     expect(problems).toEqual(['none.csv: there is no such file, expected a file that can be read']);
   });
 });

@@ -15,10 +15,8 @@ describe('figures of a step', () => {
       ',Ed',
       `${aNumber(3)},`,
     ];
-    const { step } = await aPlan({
-      job: { steps: [anSmsStep({ text: 'Hi {{ name }}' })] },
-      files: { 'people.csv': `mobile,name\n${rows.join('\n')}\n` },
-    });
+    const job = { steps: [anSmsStep({ text: 'Hi {{ name }}' })] };
+    const { step } = await aPlan({ job, files: { 'people.csv': `mobile,name\n${rows.join('\n')}\n` } });
     expect(step.counts).toMatchObject({ read: 9, planned: 4, rejected: 4, skipped: 1 });
     expect(step.rejections).toEqual({ empty: 2, 'not-a-number': 1, 'missing-value': 1 });
     expect(Object.keys(step.rejections)[0]).toBe('empty');
@@ -48,22 +46,16 @@ describe('figures of a step', () => {
       ',g',
       'n/a,h',
     ];
-    const { plan } = await aPlan({
-      job: { steps: [anSmsStep({ text: 'Hi {{ name }}' })] },
-      files: { 'people.csv': `mobile,name\n${rows.join('\n')}\n` },
-    });
+    const job = { steps: [anSmsStep({ text: 'Hi {{ name }}' })] };
+    const { plan } = await aPlan({ job, files: { 'people.csv': `mobile,name\n${rows.join('\n')}\n` } });
     const reasons = plan.steps[0]?.reasons ?? [];
     expect(reasons.map(({ code, rows }) => [code, rows])).toEqual([
       ['too-short', 3],
       ['not-a-number', 2],
       ['empty', 1],
     ]);
-    expect(reasons[0]?.example).toMatchObject({
-      file: expect.stringMatching(/people\.csv$/),
-      line: 4,
-      row: 3,
-      field: 'mobile',
-    });
+    const expected = { file: expect.stringMatching(/people\.csv$/), line: 4, row: 3, field: 'mobile' };
+    expect(reasons[0]?.example).toMatchObject(expected);
     expect(reasons[0]?.example.value).toBe('+65 **** 45');
     expect(reasons[1]?.example.value).toBe('');
   });
@@ -78,9 +70,6 @@ it('the place of a row among all files of a step is named by its file and its nu
   take('a.csv', 2);
   take('empty.csv', 0);
   take('b.csv', 1);
-  expect([0, 1, 2].map((ordinal) => rows.describe(ordinal))).toEqual([
-    'row 1 of a.csv',
-    'row 2 of a.csv',
-    'row 1 of b.csv',
-  ]);
+  const expected = ['row 1 of a.csv', 'row 2 of a.csv', 'row 1 of b.csv'];
+  expect([0, 1, 2].map((ordinal) => rows.describe(ordinal))).toEqual(expected);
 });

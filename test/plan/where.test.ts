@@ -47,16 +47,9 @@ describe.each(STEPS)('a step of kind $kind', (step) => {
 });
 
 test('rows that are left out are neither duplicates nor the reason of one, and cost the guard none of its share', async () => {
-  const lines = [
-    'mobile,spend',
-    `${aNumber(0)},1`,
-    `${aNumber(0)},100`,
-    `${aNumber(0)},200`,
-    `${aNumber(1)},x`,
-    `${aNumber(2)},`,
-  ];
+  const people = `mobile,spend\n${aNumber(0)},1\n${aNumber(0)},100\n${aNumber(0)},200\n${aNumber(1)},x\n${aNumber(2)},\n`;
   const steps = [anSmsStep({ input: input(SPEND) })];
-  const { rows, plan } = await aPlan({ job: { steps }, files: { 'people.csv': `${lines.join('\n')}\n` } });
+  const { rows, plan } = await aPlan({ job: { steps }, files: { 'people.csv': people } });
   expect(statesOf(rows)).toEqual(['filtered', 'planned', 'duplicate', 'bad-filter-value', 'filtered']);
   expect(rows[3]).toMatchObject({
     rejection: {
@@ -78,16 +71,11 @@ test('a row that cannot be read is rejected, whatever where says', async () => {
 
 test('a key of NDJSON that comes late, or has a dot in its name, is a column of where', async () => {
   const where: Where = [[{ column: 'profile.name', tests: [{ op: 'present' }] }]];
-  const lines = [
-    { mobile: aNumber(0) },
-    { mobile: aNumber(1), 'profile.name': 'Bea' },
-    { mobile: aNumber(2), 'profile.name': null },
-  ];
-  const files = { 'people.ndjson': lines.map((line) => `${JSON.stringify(line)}\n`).join('') };
-  const { rows } = await aPlan({
-    job: { steps: [anSmsStep({ input: input(where, { files: ['people.ndjson'] }) })] },
-    files,
-  });
+  const lines = [{}, { 'profile.name': 'Bea' }, { 'profile.name': null }].map(
+    (more, at) => `${JSON.stringify({ mobile: aNumber(at), ...more })}\n`,
+  );
+  const steps = [anSmsStep({ input: input(where, { files: ['people.ndjson'] }) })];
+  const { rows } = await aPlan({ job: { steps }, files: { 'people.ndjson': lines.join('') } });
   expect(statesOf(rows)).toEqual(['filtered', 'planned', 'filtered']);
 });
 
@@ -120,10 +108,9 @@ test('each row stands in the plan once, whatever where takes', async () => {
     fc.asyncProperty(
       fc.array(fc.constantFrom('100', '99', '', 'x', ' 250 '), { minLength: 1, maxLength: 60 }),
       async (spends) => {
-        const files = {
-          'people.csv': `mobile,spend\n${spends.map((spend, at) => `${aNumber(at)},${spend}\n`).join('')}`,
-        };
-        const { step, rows } = await aPlan({ job: { steps: [anSmsStep({ input: input(SPEND) })] }, files });
+        const people = `mobile,spend\n${spends.map((spend, at) => `${aNumber(at)},${spend}\n`).join('')}`;
+        const steps = [anSmsStep({ input: input(SPEND) })];
+        const { step, rows } = await aPlan({ job: { steps }, files: { 'people.csv': people } });
         const { read, planned, rejected, skipped } = step.counts;
         expect([read, planned + rejected + skipped, rows.length]).toEqual(Array(3).fill(spends.length));
       },

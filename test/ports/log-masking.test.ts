@@ -5,8 +5,6 @@ test('log masks the numbers of people in messages and in fields', () => {
   const lines: string[] = [];
   const log = createJsonLog({ write: (line) => void lines.push(line) }, () => []);
   log.warn('+6591234567 was called twice', { said: 'to +6591234567 again' });
-  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-    msg: '+65******67 was called twice',
-    said: 'to +65******67 again',
-  });
+  const expected = { msg: '+65******67 was called twice', said: 'to +65******67 again' };
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject(expected);
 });

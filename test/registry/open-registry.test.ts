@@ -84,12 +84,13 @@ describe('the memory of a job', () => {
     disk.write(`${PATH}.bak`, disk.readText(PATH));
     disk.write(`${PATH}.7.part`, 'x');
     await (await open(disk, { lock: aLock(1, 2) })).note('p', { begun });
+    const expected = ['memory-000001.json.bak', 'memory-000002.json'];
     expect(
       disk
         .list(JOB)
         .filter((name) => name.startsWith('memory-'))
         .sort(),
-    ).toEqual(['memory-000001.json.bak', 'memory-000002.json']);
+    ).toEqual(expected);
   });
 
   test('that another owner of the lock wrote to meanwhile is not called a copy: the lock is lost', async () => {

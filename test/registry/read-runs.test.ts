@@ -104,10 +104,8 @@ describe('history of a job', () => {
     const made = await planOn(disk);
     await aRun({ made });
     await disk.files.remove(`${made.directory}/plan.json`);
-    await expect(history(disk)).rejects.toMatchObject({
-      code: 'plan-damaged',
-      message: `Cannot use ${made.directory}/plan.json: it does not exist, expected it as it was planned`,
-    });
+    const message = `Cannot use ${made.directory}/plan.json: it does not exist, expected it as it was planned`;
+    await expect(history(disk)).rejects.toMatchObject({ code: 'plan-damaged', message });
   });
 
   it('passes over what is no plan: locks, the sandbox, what a planner left behind', async () => {

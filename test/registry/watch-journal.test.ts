@@ -38,13 +38,9 @@ test('a runner stops once its journal is removed, or another file stands in its 
   const { job, lock } = await aWatchedLock();
   await lock.assertHeld();
   await job.files.remove(JOURNAL);
-  await expect(lock.assertHeld()).rejects.toMatchObject({
-    code: 'registry-mismatch',
-    message: expect.stringContaining('removed'),
-  });
+  const expected = { code: 'registry-mismatch', message: expect.stringContaining('removed') };
+  await expect(lock.assertHeld()).rejects.toMatchObject(expected);
   await job.files.writeWhole(JOURNAL, 'a line\n');
-  await expect(lock.assertHeld()).rejects.toMatchObject({
-    code: 'registry-mismatch',
-    message: expect.stringContaining('replaced'),
-  });
+  const code = 'registry-mismatch';
+  await expect(lock.assertHeld()).rejects.toMatchObject({ code, message: expect.stringContaining('replaced') });
 });

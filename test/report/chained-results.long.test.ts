@@ -38,10 +38,8 @@ test.each(oneIn(4, PAIRS))(
     const { summary } = ended;
     if (summary === undefined) {
       // A check has a start behind it, of which its rows went through already.
-      expect([kinds, (ended.error as UserError).problems[0]?.message]).toEqual([
-        expect.arrayContaining([to]),
-        expect.stringContaining('results of a step of the same kind'),
-      ]);
+      const expected = [expect.arrayContaining([to]), expect.stringContaining('results of a step of the same kind')];
+      expect([kinds, (ended.error as UserError).problems[0]?.message]).toEqual(expected);
       return;
     }
     expect(kinds).not.toContain(to);
@@ -88,12 +86,8 @@ async function makeResults(kind: Kind, format: Format): Promise<{ text: string; 
 
 function runStep(kind: Kind, { format, files }: { format: Format; files: Record<string, string> }): Promise<Ended> {
   const more = { output: { directory: 'out', format } };
-  return runWhole({
-    files,
-    steps: [aStep(kind, Object.keys(files)[0] ?? '')],
-    more,
-    keepsService: EXAMPLES[kind].comesAfter !== undefined,
-  });
+  const steps = [aStep(kind, Object.keys(files)[0] ?? '')];
+  return runWhole({ files, steps, more, keepsService: EXAMPLES[kind].comesAfter !== undefined });
 }
 
 const MORE: Partial<Record<Kind, object>> = {
@@ -107,10 +101,8 @@ function aStep(kind: Kind, file: string): object {
 }
 
 async function expectRefused(kind: Kind, { format, text }: { format: Format; text: string }): Promise<void> {
-  const { error, taken } = await runWhole({
-    files: { [`again.${format}`]: text },
-    steps: [aStep(kind, `again.${format}`)],
-  });
+  const files = { [`again.${format}`]: text };
+  const { error, taken } = await runWhole({ files, steps: [aStep(kind, `again.${format}`)] });
   expect(error).toBeInstanceOf(UserError);
   const messages = (error as UserError).problems.map(({ message }) => message);
   expect(messages).toContainEqual(expect.stringContaining('it holds results'));

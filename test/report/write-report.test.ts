@@ -101,14 +101,8 @@ describe('outputs of a step', () => {
     const made = await oneOfEach({ output: { directory: '/out', format: 'ndjson' } });
     await reportOf(made);
     const { results, unprocessed } = outputsOf(made, 'ndjson');
-    expect(JSON.parse(results![0]!)).toMatchObject({
-      _step: 1,
-      _line: 2,
-      _row: 1,
-      _status: 'QUEUED',
-      mobile: aNumber(0),
-      name: 'n, 0',
-    });
+    const expected = { _step: 1, _line: 2, _row: 1, _status: 'QUEUED', mobile: aNumber(0), name: 'n, 0' };
+    expect(JSON.parse(results![0]!)).toMatchObject(expected);
     expect(JSON.parse(unprocessed![0]!)).toMatchObject({ _row: 7, mobile: aNumber(6), _umid: '' });
   });
 

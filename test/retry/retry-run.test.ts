@@ -42,12 +42,8 @@ describe('the plan of a retry', () => {
     const service = aScriptedService();
     await applyRetry(child, { service });
     expect(sentTo(service)).toEqual(numbers(1, 6, 7, 8));
-    expect(await reportOf(child)).toMatchObject({
-      state: 'finished',
-      retryOf: made.plan.id,
-      exitCode: 0,
-      balance: { read: 4, accepted: 4 },
-    });
+    const expected = { state: 'finished', retryOf: made.plan.id, exitCode: 0, balance: { read: 4, accepted: 4 } };
+    expect(await reportOf(child)).toMatchObject(expected);
     expect(await reportOf(made)).toMatchObject({
       retryOf: null,
       balance: { read: 11, accepted: 2, rejected: 1, skipped: 5, inDoubt: 3 },

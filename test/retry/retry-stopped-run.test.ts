@@ -71,16 +71,10 @@ describe('a retry that is cut short', () => {
     },
   );
 
+  type Case = { whole: MadePlan; only: 'rejected' | 'unprocessed'; isRepeated: boolean; when: string };
+
   /** Applies all that can be, in both orders of the retry and the run itself; then the command again, and all once more. */
-  async function expectOnce(
-    made: MadePlan,
-    {
-      whole,
-      only,
-      isRepeated,
-      when,
-    }: { whole: MadePlan; only: 'rejected' | 'unprocessed'; isRepeated: boolean; when: string },
-  ): Promise<void> {
+  async function expectOnce(made: MadePlan, { whole, only, isRepeated, when }: Case): Promise<void> {
     const sent: string[] = [];
     const apply = async (of: MadePlan) => {
       const service = aScriptedService();

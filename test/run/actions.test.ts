@@ -199,10 +199,8 @@ describe('step that is always to be done', () => {
           stop.abandon();
         }),
     });
-    const { end, summary } = await runOnce(await aPlanOf(PAUSE, anSmsStep(), RESUME), service, {
-      stop,
-      deps: aSlowTime().deps,
-    });
+    const deps = aSlowTime().deps;
+    const { end, summary } = await runOnce(await aPlanOf(PAUSE, anSmsStep(), RESUME), service, { stop, deps });
 
     expect(end.reason).toBe('interrupted');
     expect(service.changes).toEqual(['PAUSED', 'RUNNING']);

@@ -37,8 +37,7 @@ describe('429 and 503', () => {
     '%i pauses the lane as long as Retry-After says, slows it down, and sends again',
     async (status) => {
       const { lane, service, summary } = await sendThrough(once(response(status, OWN, { 'retry-after': '7' })));
-      expect(lane.pausesMs).toEqual([7000]);
-      expect(lane.slowed).toBe(1);
+      expect(lane).toMatchObject({ pausesMs: [7000], slowed: 1 });
       expect(service.sent).toHaveLength(5);
       expect(new Set(service.sent.map(({ clientBatchId }) => clientBatchId)).size).toBe(4);
       expect(summary.balance).toMatchObject({ accepted: 300, inDoubt: 0 });
@@ -92,8 +91,7 @@ describe('a service that is not there', () => {
     expect((await aRun({ made, service })).end).toMatchObject({ reason: 'unavailable' });
     expect(service.sent.length).toBeLessThanOrEqual(10);
     const { balance } = await reportOf(made);
-    expect(balance.inDoubt).toBe(service.sent.length * 3);
-    expect(balance.unprocessed).toBe(300 - balance.inDoubt);
+    expect(balance).toMatchObject({ inDoubt: service.sent.length * 3, unprocessed: 300 - balance.inDoubt });
   });
 });
 
@@ -103,8 +101,7 @@ describe('an answer that was lost', () => {
     expect(service.sent.flatMap(({ rows }) => rows).sort((a, b) => a - b)).toEqual(
       Array.from({ length: 300 }, (_, row) => row),
     );
-    expect(summary.balance).toMatchObject({ accepted: 290, inDoubt: 10 });
-    expect(summary.exitCode).toBe(3);
+    expect(summary).toMatchObject({ balance: { accepted: 290, inDoubt: 10 }, exitCode: 3 });
   });
 
   it('of a contact sends it again', async () => {
@@ -161,8 +158,7 @@ describe('an answer of something in between', () => {
 
   it.each([429, 503])('HTTP %i pauses the lane as long as Retry-After says, and slows it down', async (status) => {
     const { lane } = await sendThrough(once(response(status, '<html>', { 'retry-after': '7' })));
-    expect(lane.pausesMs).toEqual([7000]);
-    expect(lane.slowed).toBe(1);
+    expect(lane).toMatchObject({ pausesMs: [7000], slowed: 1 });
   });
 });
 
@@ -223,10 +219,8 @@ it('several steps are sent one after the other, each through a lane with its lim
   const made = await aPlan({ job: { steps } });
   const service = aScriptedService();
   const { lane } = await aRun({ made, service });
-  expect(service.sent.map(({ path }) => path)).toEqual([
-    ...Array(3).fill('/accounts/acme/contacts'),
-    '/api/v1/subaccounts/acme_hq/messages/batch',
-  ]);
+  const expected = [...Array(3).fill('/accounts/acme/contacts'), '/api/v1/subaccounts/acme_hq/messages/batch'];
+  expect(service.sent.map(({ path }) => path)).toEqual(expected);
   expect(lane.options.map(({ limits }) => limits.requestsPerSecond)).toEqual([3, 50]);
   expect(entriesOf(made.disk, made.directory).at(-1)).toMatchObject({ type: 'close', reason: 'finished' });
 });

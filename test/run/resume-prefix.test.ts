@@ -59,10 +59,9 @@ describe('a run that is resumed from a part of its journal', () => {
     expect(cuts.size).toBeGreaterThan(60);
     for (const cut of cuts) {
       const prefix = bytes.subarray(0, cut).toString();
-      const disk = aMemoryDisk({
-        ...withPath(made.disk.snapshot(made.directory), made.directory),
-        [`${made.directory}/journal.ndjson`]: prefix,
-      });
+      const files = { ...made.disk.snapshot(made.directory), 'journal.ndjson': prefix };
+      const paths = Object.entries(files).map(([name, text]) => [`${made.directory}/${name}`, text]);
+      const disk = aMemoryDisk(Object.fromEntries(paths));
       const entries = linesOf(prefix).flatMap((line) => decodeLine(Buffer.from(line))?.entry ?? []);
       const service = aScriptedService(refuseBad);
       const before = acceptedBy(entries, made.plan.id);
@@ -110,9 +109,8 @@ describe('a run that is resumed from a part of its journal', () => {
 
   it('refuses a journal of another plan', async () => {
     const { made } = await aFinishedRun();
-    await expect(aRun({ made: { ...made, plan: { ...made.plan, id: 'another' } }, epoch: 2 })).rejects.toMatchObject({
-      code: 'journal-damaged',
-    });
+    const other = { ...made, plan: { ...made.plan, id: 'another' } };
+    await expect(aRun({ made: other, epoch: 2 })).rejects.toMatchObject({ code: 'journal-damaged' });
   });
 
   it('refuses a journal of a later version', async () => {
@@ -144,7 +142,3 @@ describe('a run that is resumed from a part of its journal', () => {
     expect(balance).toMatchObject({ accepted: 12, unprocessed: 0 });
   });
 });
-
-function withPath(files: Record<string, string>, directory: string): Record<string, string> {
-  return Object.fromEntries(Object.entries(files).map(([name, text]) => [`${directory}/${name}`, text]));
-}

@@ -90,12 +90,8 @@ test('at notAfter what waits is given up as too late, and the run is over, with 
   });
   expect(service.sent).toHaveLength(1);
   const summary = await reportOf(made);
-  expect(summary).toMatchObject({
-    state: 'finished',
-    exitCode: 4,
-    stop: null,
-    balance: { accepted: 2, unprocessed: 4, inDoubt: 0 },
-  });
+  const expected = { state: 'finished', exitCode: 4, stop: null, balance: { accepted: 2, unprocessed: 4, inDoubt: 0 } };
+  expect(summary).toMatchObject(expected);
   expect(summary.steps[0]?.notSent).toEqual({ 'too-late': 4 });
   expect(outputOf(made, 'unprocessed')).toEqual(
     Array(4).fill(expect.stringContaining(`,too-late,"notAfter, ${formatTime(notAfter)}, had passed"`)),

@@ -153,12 +153,8 @@ describe('an id of a row that was not refused', () => {
     const { line, file } = await aRunWithRejections();
     line.write('b.csv', file.replace(/-2$/m, '-1').replace(numberOf(2), numberOf(11)));
     const told = await line.run();
-    expect(readOutput(await line.workspace.told('report', told.directory), 1, 'rejections')[0]).toMatchObject({
-      _file: 'in/b.csv',
-      _line: '2',
-      _code: 'bad-id',
-      _rowId: expect.stringMatching(/-1$/),
-    });
+    const expected = { _file: 'in/b.csv', _line: '2', _code: 'bad-id', _rowId: expect.stringMatching(/-1$/) };
+    expect(readOutput(await line.workspace.told('report', told.directory), 1, 'rejections')[0]).toMatchObject(expected);
 
     line.write('c.csv', await line.rejectionsOf(told.directory));
     expect(await line.run()).toMatchObject({ steps: [{ rejections: { 'bad-id': 1 } }] });

@@ -65,10 +65,8 @@ describe('a run with stages', () => {
       { number: 1, verdict: 'passed', by: 'ramp', figures: { accepted: 6 } },
       { number: 2, verdict: 'passed', by: 'ramp', figures: { accepted: 18 } },
     ]);
-    expect(await reportOf(made)).toMatchObject({
-      exitCode: 0,
-      steps: [{ stages: { rows: [6, 18, 36], passed: 2, waiting: null } }],
-    });
+    const expected = { exitCode: 0, steps: [{ stages: { rows: [6, 18, 36], passed: 2, waiting: null } }] };
+    expect(await reportOf(made)).toMatchObject(expected);
   });
 
   it('waits for the pause of a stage behind its last answer, and says until when', async () => {
@@ -133,10 +131,8 @@ describe('a run with stages', () => {
     const service = aScriptedService(({ rows }) =>
       rows.includes(rowsIn(made, 1)[0] ?? -1) ? response(200, { messages: [] }) : undefined,
     );
-    expect((await aRun({ made, service })).end).toMatchObject({
-      reason: 'held',
-      detail: expect.stringContaining('in doubt'),
-    });
+    const expected = { reason: 'held', detail: expect.stringContaining('in doubt') };
+    expect((await aRun({ made, service })).end).toMatchObject(expected);
   });
 });
 
@@ -148,10 +144,8 @@ function receiptOf(made: MadePlan, row: number, state = 'delivered'): string {
 it('a run with stages and a window waits for the hours of those whose stage has come, though others of the next are open', async () => {
   const numbers = [...Array(20).keys()].flatMap((at) => [`+65912345${10 + at}`, `+4915112345${100 + at}`]);
   const window = { days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '09:00', to: '20:00', timeZone: 'recipient' };
-  const step = anSmsStep({
-    ramp: [{ size: { percent: 50 } }],
-    window: { ...window, unknown: 'reject', outside: 'stop' } as SmsStep['window'],
-  });
+  const ramp = [{ size: { percent: 50 } }];
+  const step = anSmsStep({ ramp, window: { ...window, unknown: 'reject', outside: 'stop' } as SmsStep['window'] });
   // Tuesday: 11:00 in Singapore, 04:00 in Berlin; then 18:00 and 11:00.
   const [night, day] = ['2026-12-01T03:00:00Z', '2026-12-01T10:00:00Z'].map((at) => Date.parse(at)) as [number, number];
   const files = { 'people.csv': `mobile\n${numbers.join('\n')}\n` };

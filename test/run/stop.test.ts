@@ -27,11 +27,8 @@ describe('a run that is asked to stop', () => {
     expect(end).toEqual({ reason: 'interrupted', detail: 'SIGTERM' });
     expect(service.sent).toEqual([]);
     const summary = await reportOf(made);
-    expect(summary).toMatchObject({
-      state: 'stopped',
-      exitCode: 75,
-      stop: { reason: 'interrupted', detail: 'SIGTERM' },
-    });
+    const expected = { state: 'stopped', exitCode: 75, stop: { reason: 'interrupted', detail: 'SIGTERM' } };
+    expect(summary).toMatchObject(expected);
     expect(summary.balance).toMatchObject({ unprocessed: 6, inDoubt: 0 });
 
     await aRun({ made, service, epoch: 2 });
@@ -78,8 +75,7 @@ describe('a run that is asked to stop', () => {
     };
     await aRun({ made, service: { transport }, stop });
     const { balance } = await reportOf(made);
-    expect(balance.inDoubt).toBe(sent.length * 2);
-    expect(balance.unprocessed).toBe(6 - balance.inDoubt);
+    expect(balance).toMatchObject({ inDoubt: sent.length * 2, unprocessed: 6 - balance.inDoubt });
   });
 
   it('before it began sends nothing, and says why in its journal', async () => {

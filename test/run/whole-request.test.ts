@@ -37,10 +37,8 @@ describe('a refusal that concerns every row of the step alike', () => {
     const made = await aPlan({ files, job: { steps: [{ ...step, ramp: [{ size: { percent: 10 } }] }] } });
     await aRun({ made, service: refusing(1005) });
     const hint = expect.stringContaining('` and then `volley retry');
-    await expect(assertNotRefused(made.disk.files, made, made.plan.job.guards)).rejects.toMatchObject({
-      code: 'guard',
-      hint,
-    });
+    const expected = { code: 'guard', hint };
+    await expect(assertNotRefused(made.disk.files, made, made.plan.job.guards)).rejects.toMatchObject(expected);
   });
 
   it.each([1002, 1004, 1009, 1100])('code %i is about rows: the batch is halved as ever', async (code) => {

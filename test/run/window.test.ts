@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { Window } from '../../src/hours/window.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { aFolder, anInput, anSmsStep, aPlan, linesOf, refusalOf, someLimits, statesOf } from '../plan/a-plan.js';
-import { aFakeClock, aRun, aScriptedService, duplicatesAmong, reportOf, rowsOfMessages } from './a-run.js';
+import {
+  aFakeClock,
+  aRun,
+  aScriptedService,
+  duplicatesAmong,
+  type RunOptions,
+  reportOf,
+  rowsOfMessages,
+} from './a-run.js';
 
 function aWindow(changes: Partial<Window> = {}): Window {
   return {
@@ -23,12 +31,8 @@ const files = aFolder({ 'people.csv': `mobile\n${NUMBERS.join('\n')}\n` });
 const aClockAt = (at: string) => aFakeClock(Date.parse(at));
 
 async function aPlanWith(window: Partial<Window>, at: string, changes = {}) {
-  const step = anSmsStep({
-    window: aWindow(window),
-    batchSize: 1000,
-    limits: someLimits({ concurrency: 1 }),
-    ...changes,
-  });
+  const limits = someLimits({ concurrency: 1 });
+  const step = anSmsStep({ window: aWindow(window), batchSize: 1000, limits, ...changes });
   return aPlan({ files, job: { steps: [step] }, nowMs: Date.parse(at) });
 }
 
@@ -43,6 +47,13 @@ function aTimedService(clock: { now(): number }) {
   return { ...service, got: sent };
 }
 
+/** Applies a plan at a time; gives what the service got, and when. */
+async function runAt(made: RunOptions['made'], at: string, options: Partial<RunOptions> = {}, clock = aClockAt(at)) {
+  const service = aTimedService(clock);
+  const { end } = await aRun({ made, service, deps: { clock }, ...options });
+  return { end, ...service };
+}
+
 const of = (prefix: string) => NUMBERS.filter((number) => number.startsWith(prefix)).toSorted();
 const numbersOf = (got: readonly { to: string }[]) => got.map(({ to }) => to).toSorted();
 
@@ -50,10 +61,8 @@ describe('a run with a window', () => {
   it('sends what is open, and ends with the next opening of what is not', async () => {
     // Tuesday: 16:00 in Singapore, 09:00 in Berlin, 13:30 in Delhi.
     const made = await aPlanWith({}, '2026-12-01T07:30:00Z');
-    const clock = aClockAt('2026-12-01T07:30:00Z');
-    const service = aTimedService(clock);
-    const { end } = await aRun({ made, service, deps: { clock } });
-    expect(numbersOf(service.got)).toEqual([...of('+65'), ...of('+91')].toSorted());
+    const { end, got } = await runAt(made, '2026-12-01T07:30:00Z');
+    expect(numbersOf(got)).toEqual([...of('+65'), ...of('+91')].toSorted());
     expect(end).toEqual({
       reason: 'closed',
       detail:
@@ -61,25 +70,21 @@ describe('a run with a window', () => {
     });
     expect((await reportOf(made)).exitCode).toBe(75);
 
-    const later = aClockAt('2026-12-01T08:00:00Z');
-    const again = aTimedService(later);
-    expect((await aRun({ made, service: again, epoch: 2, deps: { clock: later } })).end.reason).toBe('finished');
-    expect(numbersOf(again.got)).toEqual(of('+49'));
+    const again = await runAt(made, '2026-12-01T08:00:00Z', { epoch: 2 });
+    expect([again.end.reason, numbersOf(again.got)]).toEqual(['finished', of('+49')]);
     expect(await reportOf(made)).toMatchObject({ exitCode: 0, balance: { read: 9, accepted: 9 } });
   });
 
   it('waits for each opening where it is to wait, and sends each row once', async () => {
     // Saturday evening: on Monday Singapore opens first, then India, then Germany.
     const made = await aPlanWith({ outside: 'wait' }, '2026-12-05T20:00:00Z');
-    const clock = aClockAt('2026-12-05T20:00:00Z');
-    const service = aTimedService(clock);
-    expect((await aRun({ made, service, deps: { clock } })).end.reason).toBe('finished');
-    const first = (prefix: string) =>
-      service.got.filter(({ to }) => to.startsWith(prefix)).map(({ at }) => at.slice(0, 16));
+    const { end, got, accepted } = await runAt(made, '2026-12-05T20:00:00Z');
+    expect(end.reason).toBe('finished');
+    const first = (prefix: string) => got.filter(({ to }) => to.startsWith(prefix)).map(({ at }) => at.slice(0, 16));
     expect(first('+65')).toEqual(Array(3).fill('2026-12-07T01:00'));
     expect(first('+91')).toEqual(Array(3).fill('2026-12-07T03:30'));
     expect(first('+49')).toEqual(Array(3).fill('2026-12-07T08:00'));
-    expect(duplicatesAmong(service.accepted)).toEqual([]);
+    expect(duplicatesAmong(accepted)).toEqual([]);
   });
 
   it('can be stopped while it waits', async () => {
@@ -92,60 +97,52 @@ describe('a run with a window', () => {
       sleeps += 1;
       if (sleeps === 10) stop.request('interrupted', 'SIGTERM');
     };
-    const service = aTimedService(clock);
-    expect((await aRun({ made, service, stop, deps: { clock: { ...clock, sleep } } })).end.reason).toBe('interrupted');
-    expect([sleeps, service.got]).toEqual([10, []]);
+    const { end, got } = await runAt(made, '', { stop }, { ...clock, sleep });
+    expect([end.reason, sleeps, got]).toEqual(['interrupted', 10, []]);
   });
 
   it('leaves room for the answer: nothing leaves in the last minute', async () => {
     const at = '2026-12-01T11:59:30Z';
     const made = await aPlanWith({ timeZone: 'Asia/Singapore' }, at);
-    const clock = aClockAt(at);
-    const service = aTimedService(clock);
-    expect([(await aRun({ made, service, deps: { clock } })).end.reason, service.got]).toEqual(['closed', []]);
+    expect(await runAt(made, at)).toMatchObject({ end: { reason: 'closed' }, got: [] });
   });
 
   it('sends nothing at the gate once the hour has passed there, as after a SIGSTOP, and resumes when it is open', async () => {
     const at = '2026-12-01T11:00:00Z';
     const made = await aPlanWith({ timeZone: 'Asia/Singapore' }, at);
     const clock = aClockAt(at);
-    const service = aTimedService(clock);
-    const { end } = await aRun({ made, service, deps: { clock }, onGate: async () => clock.advance(2 * 3_600_000) });
-    expect([end.reason, service.got]).toEqual(['closed', []]);
+    const onGate = async () => clock.advance(2 * 3_600_000);
+    expect(await runAt(made, at, { onGate }, clock)).toMatchObject({ end: { reason: 'closed' }, got: [] });
     expect((await reportOf(made)).balance).toMatchObject({ inDoubt: 0, unprocessed: 9 });
-    const morning = aClockAt('2026-12-02T01:00:00Z');
-    const again = aTimedService(morning);
-    await aRun({ made, service: again, epoch: 2, deps: { clock: morning } });
-    expect(numbersOf(again.got)).toEqual([...NUMBERS].toSorted());
+    const { got } = await runAt(made, '2026-12-02T01:00:00Z', { epoch: 2 });
+    expect(numbersOf(got)).toEqual([...NUMBERS].toSorted());
   });
 
   it('sends nothing where the clock is set back to before the opening', async () => {
     const at = '2026-12-01T01:00:00Z';
     const made = await aPlanWith({ timeZone: 'Asia/Singapore' }, at, { batchSize: 3 });
     const clock = aClockAt(at);
-    const service = aTimedService(clock);
     let gates = 0;
     const onGate = async () => {
       gates += 1;
       if (gates === 2) clock.advance(-5 * 60_000);
     };
-    const { end } = await aRun({ made, service, deps: { clock }, onGate });
-    expect([end.reason, service.got.length]).toEqual(['closed', 3]);
+    const { end, got } = await runAt(made, at, { onGate }, clock);
+    expect([end.reason, got.length]).toEqual(['closed', 3]);
   });
 });
 
 describe('a window and notAfter', () => {
-  const aStill = (at: string) => ({ ...aClockAt(at), sleep: () => new Promise<void>(() => {}) });
+  /** No time passes. */
+  const stand = (made: RunOptions['made'], at: string, options: Partial<RunOptions>) =>
+    runAt(made, at, options, { ...aClockAt(at), sleep: () => new Promise<void>(() => {}) });
 
   it('gives up at once what opens only after it, and stops for what opens before', async () => {
     const made = await aPlanWith({}, '2026-12-01T07:30:00Z');
     // Singapore closes; Berlin opens, and closes later.
-    const notAfter = { at: '2026-12-01T20:00:00Z' };
-    const clock = aStill('2026-12-01T12:30:00Z');
-    const service = aTimedService(clock);
-    const { end } = await aRun({ made, service, job: { notAfter }, deps: { clock } });
-    expect(numbersOf(service.got)).toEqual([...of('+49'), ...of('+91')].toSorted());
-    expect(end.reason).toBe('finished');
+    const job = { notAfter: { at: '2026-12-01T20:00:00Z' } };
+    const { end, got } = await stand(made, '2026-12-01T12:30:00Z', { job });
+    expect([end.reason, numbersOf(got)]).toEqual(['finished', [...of('+49'), ...of('+91')].toSorted()]);
     const summary = await reportOf(made);
     expect(summary).toMatchObject({ exitCode: 4, balance: { read: 9, accepted: 6, unprocessed: 3 } });
     expect(summary.steps[0]).toMatchObject({
@@ -158,14 +155,9 @@ describe('a window and notAfter', () => {
 
   it('stops with 75 as long as something opens before it', async () => {
     const made = await aPlanWith({}, '2026-12-01T07:30:00Z');
-    const notAfter = { at: '2026-12-01T08:30:00Z' };
-    const clock = aStill('2026-12-01T07:30:00Z');
-    const service = aTimedService(clock);
-    expect((await aRun({ made, service, job: { notAfter }, deps: { clock } })).end.reason).toBe('closed');
-    const later = aStill('2026-12-01T08:30:00Z');
-    const again = aTimedService(later);
-    await aRun({ made, service: again, epoch: 2, job: { notAfter }, deps: { clock: later } });
-    expect(again.got).toEqual([]);
+    const job = { notAfter: { at: '2026-12-01T08:30:00Z' } };
+    expect((await stand(made, '2026-12-01T07:30:00Z', { job })).end.reason).toBe('closed');
+    expect((await stand(made, '2026-12-01T08:30:00Z', { job, epoch: 2 })).got).toEqual([]);
     expect(await reportOf(made)).toMatchObject({ exitCode: 4, balance: { accepted: 6, unprocessed: 3, inDoubt: 0 } });
   });
 

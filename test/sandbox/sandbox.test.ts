@@ -52,10 +52,8 @@ test('sandbox with a data directory resumes after a restart', async () => {
   const second = await aClient(options);
   expect(await second.ledger()).toEqual(before);
   const merged = await second.createContact({ country: 'SG', addresses: { msisdn: '+6590000001' } });
-  expect(merged).toMatchObject({
-    status: 200,
-    body: { id: created.body.id, firstName: 'Anna', lastName: 'Lee', country: 'SG', groups: [{ id: 7 }] },
-  });
+  const body = { id: created.body.id, firstName: 'Anna', lastName: 'Lee', country: 'SG', groups: [{ id: 7 }] };
+  expect(merged).toMatchObject({ status: 200, body });
   expect((await second.createContact({ addresses: { msisdn: '+6590000009' } })).body.id).not.toBe(created.body.id);
   const after = await second.ledger();
   expect(after.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7]);

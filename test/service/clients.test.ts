@@ -10,14 +10,8 @@ import { aRecorder, type RecorderAnswer } from './a-recorder.js';
 import { someAddresses } from './an-answer.js';
 
 const TOKENS = { username: 'acme', dataToken: 'data-token', actionToken: 'action-token' };
-const authorize = createAuthorize({
-  sms: 'k-1',
-  contacts: 'k-1',
-  verification: 'k-1',
-  gateway: 'k-2',
-  chat: 'k-2',
-  campaign: TOKENS,
-});
+const KEYS = { sms: 'k-1', contacts: 'k-1', verification: 'k-1', gateway: 'k-2', chat: 'k-2' };
+const authorize = createAuthorize({ ...KEYS, campaign: TOKENS });
 const basic = (token: string) => ({ authorization: `Basic ${Buffer.from(`acme:${token}`).toString('base64')}` });
 
 /** Contract, "Authentication", and the forms of an answer. */
@@ -31,19 +25,11 @@ function headersOf(area: string, method: string, body: string) {
   return { ...all, ...(hasOwnHeader ? { 'x-api-key': 'k-2' } : { authorization: 'Bearer k-1' }) };
 }
 
-const PASSING_LANE: CallLane = {
-  run: (_cost, task) => task(async () => {}),
-  pauseFor: () => {},
-  slowDown: () => {},
-  noteSuccess: () => {},
-};
-
 function someClients(service: ServiceAddresses): ServiceClients {
-  const transport = aTransport();
-  const clock = new FakeClock();
-  return createClients(
-    createCaller({ service, transport, authorize, laneOf: () => PASSING_LANE, clock, giveUpAfterMs: 0 }),
-  );
+  const nothing = { pauseFor: () => {}, slowDown: () => {}, noteSuccess: () => {} };
+  const laneOf = (): CallLane => ({ run: (_cost, task) => task(async () => {}), ...nothing });
+  const [transport, clock] = [aTransport(), new FakeClock()];
+  return createClients(createCaller({ service, transport, authorize, laneOf, clock, giveUpAfterMs: 0 }));
 }
 
 /** Makes one call and gives what the server got: the headers without those of the connection. */

@@ -63,6 +63,7 @@ function changeEach(body: unknown, change: (members: object) => object): unknown
   return change(Object.fromEntries(Object.entries(body).map(([key, value]) => [key, changeEach(value, change)])));
 }
 
+const OMITTED = { uid: '', sessionId: null, messageId: '', conversationId: '', nextSmsAfter: null };
 const FORMS: readonly (readonly [title: string, form: (body: unknown) => Buffer])[] = [
   ['a byte order mark before it', (body) => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), write(body)])],
   ['blanks and line breaks in it', (body) => Buffer.from(`\r\n${JSON.stringify(body, null, 2)}\r\n`)],
@@ -72,29 +73,13 @@ const FORMS: readonly (readonly [title: string, form: (body: unknown) => Buffer]
     (body) => write(changeEach(body, (all) => Object.fromEntries(Object.entries(all).reverse()))),
   ],
   ['members that are new', (body) => write(changeEach(body, (all) => ({ links: [{ rel: 1 }], total: 1.5, ...all })))],
-  [
-    'null and empty text for what it omits',
-    (body) =>
-      write(
-        changeEach(body, (all) => ({
-          uid: '',
-          sessionId: null,
-          messageId: '',
-          conversationId: '',
-          nextSmsAfter: null,
-          ...all,
-        })),
-      ),
-  ],
+  ['null and empty text for what it omits', (body) => write(changeEach(body, (all) => ({ ...OMITTED, ...all })))],
   [
     'integers that no number holds',
-    (body) =>
-      Buffer.from(
-        JSON.stringify(changeEach(body, (all) => ({ sequence: ['LONG'], ...all }))).replaceAll(
-          '"LONG"',
-          '9223372036854775807',
-        ),
-      ),
+    (body) => {
+      const text = JSON.stringify(changeEach(body, (all) => ({ sequence: ['LONG'], ...all })));
+      return Buffer.from(text.replaceAll('"LONG"', '9223372036854775807'));
+    },
   ],
 ];
 

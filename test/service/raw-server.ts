@@ -3,17 +3,6 @@ import { createServer as createTlsServer } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { SELF_SIGNED } from './self-signed.js';
 
-/** A server that speaks no HTTP of its own: the test says what happens on the wire. */
-export interface RawServer {
-  readonly base: string;
-  readonly port: number;
-  /** Every request that arrived whole, as its bytes. */
-  readonly requests: Buffer[];
-  /** All bytes that arrived, whole requests or not. */
-  readonly bytes: number;
-  readonly connections: number;
-}
-
 export interface RawBehaviour {
   readonly onConnection?: (socket: Socket) => void;
   /** Once for each whole request, with its number from 1. */
@@ -21,10 +10,12 @@ export interface RawBehaviour {
   readonly isTls?: boolean;
 }
 
-/** Listens on loopback until the test is finished. */
-export async function aRawServer({ onConnection, onRequest, isTls = false }: RawBehaviour): Promise<RawServer> {
+/** A server on loopback that speaks no HTTP of its own, until the test is finished: that says what happens on the wire. */
+export async function aRawServer({ onConnection, onRequest, isTls = false }: RawBehaviour) {
   const sockets = new Set<Socket>();
+  /** Those that arrived whole. */
   const requests: Buffer[] = [];
+  /** All that arrived. */
   let bytes = 0;
   const listen = (socket: Socket) => {
     sockets.add(socket);

@@ -32,11 +32,8 @@ describe.each([
     const call = aCall({ base: server.base, body: HUGE, hasOwnConnection });
     const answer = await aTransport().send(call, undefined);
     for (const socket of sockets) socket.destroy();
-    expect(answer).toEqual({
-      kind: 'failure',
-      mayHaveBeenProcessed: true,
-      reason: 'an answer came before the request was sent whole',
-    });
+    const reason = 'an answer came before the request was sent whole';
+    expect(answer).toEqual({ kind: 'failure', mayHaveBeenProcessed: true, reason });
   });
 
   test('whose answer over TLS is there before the next look at the connection has it', async () => {

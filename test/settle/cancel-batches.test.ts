@@ -64,8 +64,7 @@ describe('a cancel', () => {
     const read = () =>
       ['results', 'rejections'].map((name) => made.disk.readText(`${made.directory}/1-sms.${name}.csv`));
     const before = read();
-    expect(before[0]).toContain('Part 0');
-    expect(before[0]).toContain('Part 2');
+    for (const said of ['Part 0', 'Part 2']) expect(before[0]).toContain(said);
     expect(await cancelWith(made, async () => answer)).toMatchObject({ batches: 2, cancelled: 0 });
     expect(await reportOf(made)).toMatchObject({ balance: { accepted: 4, rejected: 2 } });
     expect(read()).toEqual(before);
@@ -77,10 +76,8 @@ describe('a cancel', () => {
       // The answer omits the last row.
       const made = await anAcceptedRun(({ messages }, batch) => (batch === 1 ? { messages: messages.slice(1) } : {}));
       expect(await reportOf(made)).toMatchObject({ balance: { accepted: 5, inDoubt: 1 } });
-      expect(await cancelWith(made, async () => ({ kind: 'cancelled', count }))).toMatchObject({
-        batches: 2,
-        cancelled: count === 3 ? 3 : 0,
-      });
+      const expected = { batches: 2, cancelled: count === 3 ? 3 : 0 };
+      expect(await cancelWith(made, async () => ({ kind: 'cancelled', count }))).toMatchObject(expected);
       expect(codesOf(made, 'unprocessed')).toEqual([]);
       await reportOf(made);
       expect(codesOf(made, 'in-doubt').slice(0, 2)).toEqual(['partly-cancelled', 'partly-cancelled']);
@@ -132,10 +129,8 @@ describe('a cancel', () => {
     expect(await reportOf(made)).toMatchObject({ state: 'finished', balance: { accepted: 3, inDoubt: 3 } });
     expect(codesOf(made, 'in-doubt')).toEqual(Array(3).fill('cancelling'));
     // What is in doubt is not cancelled once more.
-    expect(await cancelWith(made, async () => ({ kind: 'cancelled', count: 3 }))).toMatchObject({
-      batches: 1,
-      cancelled: 3,
-    });
+    const expected = { batches: 1, cancelled: 3 };
+    expect(await cancelWith(made, async () => ({ kind: 'cancelled', count: 3 }))).toMatchObject(expected);
     expect(await reportOf(made)).toMatchObject({ balance: { accepted: 0, inDoubt: 3, unprocessed: 3 } });
   });
 

@@ -3,25 +3,13 @@ import { emptyBalance, type Summary } from '../../src/report/summary.js';
 import { createReceiptJoining, describeJoined } from '../../src/settle/run-receipts.js';
 import type { JoinEnd } from '../../src/settle/settle-receipts.js';
 import { FakeClock } from '../run/fake-clock.js';
+import { aSummary } from '../texts/a-summary.js';
 
 const HELD: JoinEnd = { kind: 'held', said: 'process 9 is running it' };
 
 function joined(accepted: number, deliveries: Record<string, number> = {}): JoinEnd {
-  const summary: Summary = {
-    format: 1,
-    job: 'sale',
-    plan: 'p',
-    retryOf: null,
-    directory: '/out/sale/p',
-    state: 'finished',
-    stop: null,
-    startedAt: null,
-    endedAt: null,
-    exitCode: 0,
-    balance: emptyBalance(),
-    deliveries,
-    steps: [],
-  };
+  const { directory, run: plan } = A_RUN;
+  const summary: Summary = { ...aSummary(), plan, directory, deliveries, balance: emptyBalance(), steps: [] };
   return { kind: 'joined', foreign: 2, settled: { accepted, rejected: 0, notSent: 0 }, summary };
 }
 

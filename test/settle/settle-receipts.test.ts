@@ -72,10 +72,8 @@ describe('rows in doubt with a receipt', () => {
       [2, 0, 'm-2'],
       [3, 0, 'm-3'],
     ];
-    expect(entriesOf(made.disk, made.directory).slice(-2)).toEqual([
-      { type: 'settle', step: 1, at: 1_800_000_000_000, by: 'receipt', verdicts, rows },
-      close,
-    ]);
+    const expected = [{ type: 'settle', step: 1, at: 1_800_000_000_000, by: 'receipt', verdicts, rows }, close];
+    expect(entriesOf(made.disk, made.directory).slice(-2)).toEqual(expected);
     expect((await readHistory(made.disk.files, JOB, new RegistryState())).map(({ state }) => state)).toEqual([
       'finished',
     ]);
@@ -135,10 +133,8 @@ describe('rows in doubt with a receipt', () => {
     await aRun({ made, service: aScriptedService((_sent, count) => (count > 2 ? failure(true) : undefined)) });
     const rows = Array.from({ length: 2290 }, (_, row) => 110 + row);
     receive(made, ...rows.map((row) => aReceiptLine(made, row, { payload: { umid: `${row}-`.padEnd(90, 'u') } })));
-    expect(await join(made)).toMatchObject({
-      settled: { accepted: 2290 },
-      summary: { exitCode: 0, deliveries: { delivered: 2290 } },
-    });
+    const expected = { settled: { accepted: 2290 }, summary: { exitCode: 0, deliveries: { delivered: 2290 } } };
+    expect(await join(made)).toMatchObject(expected);
     const settles = settlesOf(made);
     expect(settles.map((entry) => entry.rows.length)).toEqual([1000, 1000, 290]);
     expect(settles.flatMap((entry) => entry.rows.map(([row]) => row))).toEqual(rows);
@@ -222,11 +218,8 @@ describe('a runner', () => {
     const service = aScriptedService();
     await aRun({ made, service, epoch: 1 });
     expect(service.sent.map(({ rows }) => rows)).toEqual([[4, 5]]);
-    expect(await reportOf(made)).toMatchObject({
-      state: 'finished',
-      exitCode: 0,
-      balance: { accepted: 6, inDoubt: 0 },
-    });
+    const expected = { state: 'finished', exitCode: 0, balance: { accepted: 6, inDoubt: 0 } };
+    expect(await reportOf(made)).toMatchObject(expected);
   });
 
   it('that lost its lock has no last word behind what was settled', async () => {

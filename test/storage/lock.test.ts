@@ -91,10 +91,8 @@ describe('taking the lock', () => {
     const ahead = new FakeClock();
     ahead.jump({ wallMs: 24 * 60 * LEASE_MS, steadyMs: 0 });
     await job.take({ owner: { host: 'b', pid: 41 }, clock: ahead });
-    await expect(job.take({ owner: { pid: 42 } })).rejects.toMatchObject({
-      code: 'lock-held',
-      hint: expect.stringContaining('`--standby` of run and apply takes over'),
-    });
+    const expected = { code: 'lock-held', hint: expect.stringContaining('`--standby` of run and apply takes over') };
+    await expect(job.take({ owner: { pid: 42 } })).rejects.toMatchObject(expected);
   });
 
   test.each([

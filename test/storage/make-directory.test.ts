@@ -29,10 +29,8 @@ test.skipIf(!existsSync('/proc/self'))(
 test.each(['file', 'file/below', 'link'])('where a file stands (%s) it is refused, with its path', async (path) => {
   writeFileSync(at('file'), '');
   if (!existsSync(at('link'))) symlinkSync(at('file'), at('link'));
-  await expect(nodeFiles.makeDirectory(at(path))).rejects.toMatchObject({
-    code: 'ENOTDIR',
-    path: at(path.startsWith('link') ? 'link' : 'file'),
-  });
+  const expected = { code: 'ENOTDIR', path: at(path.startsWith('link') ? 'link' : 'file') };
+  await expect(nodeFiles.makeDirectory(at(path))).rejects.toMatchObject(expected);
 });
 
 test('behind a link to a directory it is made there; a link to nothing is refused', async () => {

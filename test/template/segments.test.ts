@@ -81,13 +81,8 @@ describe('countSegments', () => {
   });
 
   test('counts a GSM-7 text as UCS-2 where UCS2 is asked for, and names no character for it', () => {
-    expect(countSegments('a'.repeat(71), 'UCS2')).toEqual({
-      encoding: 'UCS2',
-      segments: 2,
-      units: 71,
-      extraParts: 1,
-      ucs2Characters: undefined,
-    });
+    const expected = { encoding: 'UCS2', segments: 2, units: 71, extraParts: 1, ucs2Characters: undefined };
+    expect(countSegments('a'.repeat(71), 'UCS2')).toEqual(expected);
   });
 
   test('counts no parts for an empty text', () => {

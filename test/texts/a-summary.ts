@@ -9,27 +9,11 @@ export function aSummary(changes: Partial<Summary> = {}, step: Partial<Summary['
       (step.reasons ?? []).flatMap((each) => (each.output === output ? [[each.code, each.rows]] : [])),
     );
   const codes = { rejections: countBy('rejections'), doubts: countBy('in-doubt'), notSent: countBy('unprocessed') };
-  const one = {
-    number: 1,
-    kind: 'sms',
-    balance,
-    inputs: [],
-    requests: { planned: 2, settled: 2 },
-    messages: 1,
-    segments: 1,
-  };
+  const requests = { planned: 2, settled: 2 };
+  const one = { number: 1, kind: 'sms', balance, inputs: [], requests, messages: 1, segments: 1 };
   return {
-    format: 1,
-    job: 'sale',
-    plan: 'p1',
-    retryOf: null,
-    directory: '/out/sale/p1',
-    state: 'finished',
-    stop: null,
-    startedAt: null,
-    endedAt: null,
-    exitCode: 0,
-    deliveries: null,
+    ...{ format: 1, job: 'sale', plan: 'p1', retryOf: null, directory: '/out/sale/p1', state: 'finished' },
+    ...{ stop: null, startedAt: null, endedAt: null, exitCode: 0, deliveries: null },
     ...changes,
     balance,
     steps: [{ ...one, ...codes, skips: {}, reasons: [], files, action: null, ...step }],

@@ -14,10 +14,8 @@ const formatPlan = (plan: Plan, directory: string, more: Partial<Parameters<type
 describe('a plan, as a person reads it', () => {
   it('says what would be sent, what not and why, how long it takes, and how to send it', async () => {
     const limits = someLimits({ messagesPerSecond: 1 });
-    const { plan, directory } = await aPlan({
-      job: { steps: [anSmsStep({ text: 'Hi {{ name }} ☺', limits })] },
-      files: { 'people.csv': `${aCsvOf(90)}nope,x\n${aNumber(0)},y\n` },
-    });
+    const job = { steps: [anSmsStep({ text: 'Hi {{ name }} ☺', limits })] };
+    const { plan, directory } = await aPlan({ job, files: { 'people.csv': `${aCsvOf(90)}nope,x\n${aNumber(0)},y\n` } });
     const text = formatPlan(plan, directory);
     expect(text.split('\n').slice(0, 5)).toEqual([
       `Plan ${plan.id} of job sale: nothing was sent.`,
@@ -67,10 +65,8 @@ describe('a plan, as a person reads it', () => {
 
   it('fits one screen of 40 lines with several steps, and still says who, what, when, how many, what it skips and why', async () => {
     const text = 'Hi {{ name }} ☺, 20% off at ACME until Sunday. Show this message in our shop. Reply STOP to opt out.';
-    const { plan, directory } = await aPlan({
-      job: { steps: [anSmsStep({ text, batchSize: 5 })] },
-      files: { 'people.csv': `${aCsvOf(90)}nope,x\n6.59123E+09,x\n+651,x\n${aNumber(0)},y\n` },
-    });
+    const files = { 'people.csv': `${aCsvOf(90)}nope,x\n6.59123E+09,x\n+651,x\n${aNumber(0)},y\n` };
+    const { plan, directory } = await aPlan({ job: { steps: [anSmsStep({ text, batchSize: 5 })] }, files });
     const [step, written] = [plan.steps[0]!, plan.job.steps[0]!];
     const numbers = [1, 2];
     const steps = numbers.map((number) => ({ ...step, number }));
@@ -170,15 +166,12 @@ describe('a plan, as a person reads it', () => {
     });
     const text = formatPlan(plan, directory).replace(/\s+(│ )?/g, ' ');
     expect(text).toContain('firstName → n0, msisdn → +65******00, email → a***@example.com, groups → 7');
-    expect(text).not.toContain(aNumber(0));
-    expect(text).not.toContain('ann.lee');
+    for (const said of [aNumber(0), 'ann.lee']) expect(text).not.toContain(said);
   });
 
   it('carries nothing from a file that would steer the terminal', async () => {
-    const { plan } = await aPlan({
-      job: { steps: [anSmsStep({ text: 'Hi {{ name }}' })] },
-      files: { 'people.csv': `mobile,name\n${aNumber(0)},"\u001b[2J\u202e\nStep 2: fine"\n` },
-    });
+    const files = { 'people.csv': `mobile,name\n${aNumber(0)},"\u001b[2J\u202e\nStep 2: fine"\n` };
+    const { plan } = await aPlan({ job: { steps: [anSmsStep({ text: 'Hi {{ name }}' })] }, files });
     const evil = {
       ...plan,
       steps: [{ ...plan.steps[0]!, inputs: [{ ...plan.steps[0]!.inputs[0]!, file: 'a\u001b]0;x\u0007.csv' }] }],
@@ -192,11 +185,7 @@ describe('a plan, as a person reads it', () => {
 it('a plan, for a machine has no texts, no columns’ content and no settings of the job', async () => {
   const { plan, directory } = await aPlan({ job: { steps: [anSmsStep({ text: 'Hi {{ name }}' })] } });
   const told = JSON.stringify(summarizePlan(plan, directory));
-  expect(JSON.parse(told)).toMatchObject({
-    plan: plan.id,
-    job: 'sale',
-    state: 'planned',
-    steps: [{ counts: { planned: 3 } }],
-  });
+  const expected = { plan: plan.id, job: 'sale', state: 'planned', steps: [{ counts: { planned: 3 } }] };
+  expect(JSON.parse(told)).toMatchObject(expected);
   expect(told).not.toMatch(/Hi n0|\+6590|VOLLEY_API_KEY/);
 });

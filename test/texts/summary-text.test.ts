@@ -101,8 +101,7 @@ describe('the account of a run', () => {
   it('has colour where it means something, and none where none is wanted', () => {
     const balance = { ...emptyBalance(), read: 2, accepted: 1, rejected: 1 };
     const colored = formatSummary(aSummary({ balance }), { ...REAL, screen: { ...PLAIN_SCREEN, hasColor: true } });
-    expect(colored).toContain('\u001b[32m');
-    expect(colored).toContain('\u001b[31m');
+    for (const said of ['\u001b[32m', '\u001b[31m']) expect(colored).toContain(said);
     expect(stripVTControlCharacters(colored)).toBe(formatSummary(aSummary({ balance }), REAL));
   });
 
@@ -138,8 +137,7 @@ describe('the account of a run', () => {
   ] as const)('of rows in doubt of %s advises to count them as %s', (kind, assume, why) => {
     const balance = { ...emptyBalance(), read: 2, inDoubt: 2 };
     const text = formatSummary(aSummary({ exitCode: 3, balance }, { kind, balance }), REAL).replace(/\s+/g, ' ');
-    expect(text).toContain(`--assume ${assume} --confirm 2`);
-    expect(text).toContain(why);
+    for (const said of [`--assume ${assume} --confirm 2`, why]) expect(text).toContain(said);
   });
 
   it.each([
@@ -165,11 +163,8 @@ describe('the account of a run', () => {
     (reason, next) => {
       const summary = aSummary({ state: 'stopped', exitCode: 4, stop: { reason, detail: 'it is so.' } });
       expect(explainEnd(summary)).toContain('it is so; ');
-      const text = formatSummary(summary, {
-        ...REAL,
-        job: 'jobs/sale.yaml',
-        screen: { ...PLAIN_SCREEN, columns: 200 },
-      });
+      const job = 'jobs/sale.yaml';
+      const text = formatSummary(summary, { ...REAL, job, screen: { ...PLAIN_SCREEN, columns: 200 } });
       expect(text.split('\n')[0]).toMatch(/stopped before its end: .*it is so/);
       expect(text).toContain(`Next: ${next}`);
       const { error } = describeRunEnd(summary);

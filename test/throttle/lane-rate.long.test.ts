@@ -18,11 +18,8 @@ describe('the rate of a lane', () => {
   test.each(oneIn(3, LIMITS))(
     'of %d requests a second with %d messages each is reached and never exceeded in any second',
     async (requestsPerSecond, messages, seconds) => {
-      const lane = aLane({
-        requestsPerSecond,
-        messagesPerSecond: messages === 1 ? undefined : 10_000,
-        concurrency: 256,
-      });
+      const messagesPerSecond = messages === 1 ? undefined : 10_000;
+      const lane = aLane({ requestsPerSecond, messagesPerSecond, concurrency: 256 });
       const { sent, sendMany } = aSender(lane, { messages, prepareMs: unevenDisk });
       const perSecond = messages === 1 ? requestsPerSecond : 10_000;
       void sendMany(Math.ceil((perSecond / messages) * (seconds + 2)));

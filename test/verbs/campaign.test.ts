@@ -101,10 +101,8 @@ test('campaign set is not tried without the Action Request Token, which status d
   const { username, dataToken } = ALL_CREDENTIALS.campaign;
   const credentials = { ...ALL_CREDENTIALS, campaign: { username, dataToken } };
   const { run, requests } = await aSandboxCaller({ credentials });
-  await expect(run('campaign', 'set', '101', 'PAUSED')).rejects.toMatchObject({
-    code: 'bad-job',
-    message: expect.stringContaining('actionToken'),
-  });
+  const expected = { code: 'bad-job', message: expect.stringContaining('actionToken') };
+  await expect(run('campaign', 'set', '101', 'PAUSED')).rejects.toMatchObject(expected);
   expect(await run('campaign', 'status', '101')).toBe(0);
   expect(requests()).toHaveLength(1);
 });

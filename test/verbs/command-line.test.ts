@@ -53,10 +53,8 @@ test.each([
   '-- run --job.yaml',
 ])('behind -- stand no flags, as in scripts that put it before any path: %s', async (typed) => {
   const { error } = await give(typed);
-  expect(error).toMatchObject({
-    code: 'bad-job',
-    message: expect.stringContaining('Cannot read the job ./--job.yaml'),
-  });
+  const expected = { code: 'bad-job', message: expect.stringContaining('Cannot read the job ./--job.yaml') };
+  expect(error).toMatchObject(expected);
 });
 
 test.each([

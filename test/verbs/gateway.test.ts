@@ -38,10 +38,8 @@ test('gateway is refused for a conversation that no one knows, whose id is sent 
   const { run, requests } = await aGateway();
   await expect(run('update', '0042', '--queue', '101')).rejects.toMatchObject({ code: 'refused' });
   await expect(run('send', '0042', 'Hello')).rejects.toMatchObject({ code: 'refused' });
-  expect(requests().map((request) => request.split(' ')[1])).toEqual([
-    '/chat-gateway/v1/conversations/0042',
-    '/chat-gateway/v1/conversations/0042/messages',
-  ]);
+  const expected = ['/chat-gateway/v1/conversations/0042', '/chat-gateway/v1/conversations/0042/messages'];
+  expect(requests().map((request) => request.split(' ')[1])).toEqual(expected);
 });
 
 test.each([

@@ -89,10 +89,8 @@ describe('volley listen', () => {
     const error = await aCommand({ HOOK_SECRET: 'fifteen-letters' })
       .listen('--secret-env', 'HOOK_SECRET')
       .catch((thrown) => thrown);
-    expect(error).toMatchObject({
-      code: 'bad-credentials',
-      message: expect.stringContaining('fewer than 16 characters'),
-    });
+    const expected = { code: 'bad-credentials', message: expect.stringContaining('fewer than 16 characters') };
+    expect(error).toMatchObject(expected);
     expect(error.message).not.toContain('fifteen-letters');
   });
 
@@ -183,10 +181,8 @@ describe('volley listen', () => {
       writeFileSync(join(command.directory, 'file'), '');
       symlinkSync('link', join(command.directory, 'link'));
       const error = await command.run('--output', join(command.directory, output)).catch((thrown) => thrown);
-      expect(describeFailure(error)).toMatchObject({
-        exitCode: 2,
-        error: { hint: expect.stringMatching(/path|file/) },
-      });
+      const expected = { exitCode: 2, error: { hint: expect.stringMatching(/path|file/) } };
+      expect(describeFailure(error)).toMatchObject(expected);
       expect(readdirSync(command.directory).toSorted()).toEqual(['directory', 'file', 'link']);
     },
   );
@@ -200,7 +196,6 @@ describe('volley listen', () => {
   ])('does not start with %s', async (_, code, flags) => {
     const command = aCommand({ EMPTY: '' });
     await expect(command.run(...flags)).rejects.toMatchObject({ name: 'UserError', code });
-    expect(command.said.stdout).toBe('');
-    expect(command.listeners.size).toBe(0);
+    expect(command).toMatchObject({ said: { stdout: '' }, listeners: { size: 0 } });
   });
 });

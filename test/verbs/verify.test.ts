@@ -160,10 +160,8 @@ test('verify check takes session and code as they are written, and shows a statu
   const { base, requests } = await aRecorder({ body: { uid: '0123', status: 'WAITING' } });
   const { run } = aCaller(aService(base));
   await run('verify', 'check', '0123', '0012');
-  expect(requests.map(({ url }) => url)).toEqual([
-    '/api/v2/subaccounts/acme_hq/sessions/0123',
-    '/api/v2/subaccounts/acme_hq/sessions/0123?code=0012',
-  ]);
+  const expected = ['/api/v2/subaccounts/acme_hq/sessions/0123', '/api/v2/subaccounts/acme_hq/sessions/0123?code=0012'];
+  expect(requests.map(({ url }) => url)).toEqual(expected);
   const parked = await aRecorder({ body: { uid: '1e3', status: 'PARKED', expiresAt: 'tomorrow' } });
   const other = aCaller(aService(parked.base));
   expect(await other.run('verify', 'check', '1e3', '--no-json')).toBe(0);

@@ -6,27 +6,11 @@ import { HOUR, MINUTE } from './walk-world.js';
 
 export type WalkCommands = Iterable<fc.AsyncCommand<object, Walk>>;
 
-class WalkCommand implements fc.AsyncCommand<object, Walk> {
-  readonly #name: string;
-  readonly #step: (walk: Walk) => Promise<void>;
-
-  constructor(name: string, step: (walk: Walk) => Promise<void>) {
-    this.#name = name;
-    this.#step = step;
-  }
-
-  check(): boolean {
-    return true;
-  }
-
-  run(_model: object, walk: Walk): Promise<void> {
-    return this.#step(walk);
-  }
-
-  toString(): string {
-    return this.#name;
-  }
-}
+const command = (name: string, step: (walk: Walk) => Promise<unknown>): fc.AsyncCommand<object, Walk> => ({
+  check: () => true,
+  run: async (_model, walk) => void (await step(walk)),
+  toString: () => name,
+});
 
 const death: fc.Arbitrary<Mishap | undefined> = fc.option(
   fc.oneof(
@@ -40,10 +24,10 @@ const seed = fc.integer({ min: 1, max: 1_000_000 });
 type Chance = Readonly<{ run: number; seed: number; death: Mishap | undefined }>;
 
 /** Something done with a run: mostly with one for which there is something to do, else with any. */
-function onRun(name: string, trait: RunTrait, act: (walk: Walk, run: string, chance: Chance) => Promise<void>) {
+function onRun(name: string, trait: RunTrait, act: (walk: Walk, run: string, chance: Chance) => Promise<unknown>) {
   return fc.record({ run: fc.nat({ max: 19 }), seed, death }).map((chance) => {
     const { run, death } = chance;
-    return new WalkCommand(`${name} of ${run}${describe(death)} (${chance.seed})`, async (walk) => {
+    return command(`${name} of ${run}${describe(death)} (${chance.seed})`, async (walk) => {
       const fitting = run % 4 === 0 ? [] : walk.runs.namesWith(trait);
       const runs = fitting.length === 0 ? walk.runs.names : fitting;
       const chosen = runs[run % Math.max(1, runs.length)];
@@ -52,8 +36,8 @@ function onRun(name: string, trait: RunTrait, act: (walk: Walk, run: string, cha
   });
 }
 
-function onJob(name: string, act: (walk: Walk, death: Mishap | undefined) => Promise<void>) {
-  return death.map((death) => new WalkCommand(`${name}${describe(death)}`, (walk) => act(walk, death)));
+function onJob(name: string, act: (walk: Walk, death: Mishap | undefined) => Promise<unknown>) {
+  return death.map((death) => command(`${name}${describe(death)}`, (walk) => act(walk, death)));
 }
 
 const OTHER_OUTPUTS = ['results', 'in-doubt', 'unprocessed', 'skipped'];
@@ -84,25 +68,19 @@ export const walkCommands: fc.Arbitrary<WalkCommands> = fc.commands(
     onRun('report', 'in doubt', (walk, run, { death }) => walk.report(run, death)),
     onRun('feed', 'rejected', (walk, run, { seed }) => walk.feed(run, seed)),
     onRun('feed', 'rejected', (walk, run, { seed }) => walk.feed(run, seed)),
-    onRun('abandon', 'to be applied', async (walk, run, { death }) => {
-      await walk.abandon(run, death);
-    }),
+    onRun('abandon', 'to be applied', (walk, run, { death }) => walk.abandon(run, death)),
     onRun('feed', 'a draft', (walk, run, { seed }) => walk.feed(run, seed)),
     onRun('forget', 'a claimant', (walk, run) => walk.forget(run)),
     onRun('settle wrongly', 'in doubt', (walk, run, { death }) => walk.settleWrongly(run, death)),
     onRun('feed an output of', 'in doubt', (walk, run, { seed }) =>
       walk.feedOutput(run, OTHER_OUTPUTS[seed % OTHER_OUTPUTS.length]!),
     ),
-    onJob('prune', async (walk, death) => {
-      await walk.prune(death);
-    }),
-    onJob('prune', async (walk, death) => {
-      await walk.prune(death);
-    }),
-    fc.constant(new WalkCommand('deliver', async (walk) => walk.deliver())),
+    onJob('prune', (walk, death) => walk.prune(death)),
+    onJob('prune', (walk, death) => walk.prune(death)),
+    fc.constant(command('deliver', async (walk) => walk.deliver())),
     fc
       .constantFrom(MINUTE, 40 * MINUTE, 2 * HOUR, 26 * HOUR)
-      .map((ms) => new WalkCommand(`pass ${ms / MINUTE} min`, (walk) => walk.world.pass(ms))),
+      .map((ms) => command(`pass ${ms / MINUTE} min`, (walk) => walk.world.pass(ms))),
   ],
   { maxCommands: 60, size: 'max' },
 );

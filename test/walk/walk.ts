@@ -71,13 +71,7 @@ export class Walk {
   }
 
   async apply(run: string, death?: Mishap): Promise<void> {
-    const flags = {
-      run: this.runs.directoryOf(run),
-      confirm: undefined,
-      ignoreChangedInputs: true,
-      adopt: this.#adopts,
-      json: true,
-    };
+    const flags = { ...this.#flagsOf(run), confirm: undefined, ignoreChangedInputs: true };
     await this.#give(`apply ${run}`, (host) => applyRun(flags, host), death);
   }
 
@@ -89,21 +83,14 @@ export class Walk {
   }
 
   async report(run: string, death?: Mishap): Promise<void> {
-    await this.#give(
-      `report ${run}`,
-      (host) => runVerb('report', report, { run: this.runs.directoryOf(run), campaign: undefined, json: true }, host),
-      death,
-    );
+    const flags = { ...this.#flagsOf(run), campaign: undefined };
+    await this.#give(`report ${run}`, (host) => runVerb('report', report, flags, host), death);
   }
 
   async retry(run: string, only: RetryOf['only'], code: string | undefined, death?: Mishap): Promise<void> {
-    const codes = code === undefined ? undefined : [code];
-    const flags = { run: this.runs.directoryOf(run), only, code: codes, adopt: this.#adopts, json: true };
-    const ended = await this.#give(
-      `retry ${run} --only ${only} ${code ?? ''}`,
-      (host) => retryRows(flags, host),
-      death,
-    );
+    const flags = { ...this.#flagsOf(run), only, code: code === undefined ? undefined : [code] };
+    const name = `retry ${run} --only ${only} ${code ?? ''}`;
+    const ended = await this.#give(name, (host) => retryRows(flags, host), death);
     if (ended.exitCode === 0 && JSON.parse(ended.stdout).state === 'planned') this.counts.retried += 1;
   }
 
@@ -171,7 +158,7 @@ export class Walk {
   /** A person lets a plan or a run go. */
   async abandon(run: string, death?: Mishap): Promise<Ended> {
     this.#abandoned.add(run);
-    const flags = { run: this.runs.directoryOf(run), adopt: this.#adopts, json: true };
+    const flags = this.#flagsOf(run);
     const ended = await this.#give(`abandon ${run}`, (host) => runVerb('abandon', abandon, flags, host), death);
     if (ended.exitCode === 0) this.counts.abandoned += 1;
     return ended;
@@ -247,17 +234,20 @@ export class Walk {
     assertNothingLost(this.world, this.runs);
   }
 
+  #flagsOf(run: string) {
+    return { run: this.runs.directoryOf(run), adopt: this.#adopts, json: true };
+  }
+
   #planInput(host: Terminal): Promise<number> {
     return planJob(createContext(host, this.#adopts), this.job, false).then(() => 0);
   }
 
   async #settle(run: string, means: object, death?: Mishap): Promise<void> {
     const none = { receipts: undefined, export: undefined, assume: undefined, confirm: undefined, step: undefined };
-    const flags = { ...none, ...means };
+    const flags = { ...this.#flagsOf(run), ...none, ...means };
     const told = Object.values(means).filter((value) => value !== undefined);
-    const decide = (host: Terminal) =>
-      runVerb('settle', settle, { run: this.runs.directoryOf(run), adopt: this.#adopts, json: true, ...flags }, host);
-    const { stdout } = await this.#give(`settle ${run} ${told.join(' ')}`, decide, death);
+    const name = `settle ${run} ${told.join(' ')}`;
+    const { stdout } = await this.#give(name, (host) => runVerb('settle', settle, flags, host), death);
     if (stdout === '') return;
     const { accepted, rejected, notSent } = JSON.parse(stdout).settled;
     this.counts.settled += accepted + rejected + notSent;

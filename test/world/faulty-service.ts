@@ -42,6 +42,7 @@ export interface RequestWatch {
 }
 
 export type OnProcessed = (done: Done) => void;
+type Sent = { request: Arrived; onProcessed: OnProcessed | undefined; fault: Fault | undefined; area: Area };
 
 const OPEN_FAULTS: ReadonlySet<Fault> = new Set(['lostBefore', 'lostAfter', 'late', 'status5xx', 'proxy', 'badAnswer']);
 const LATE_MS = 20 * 60_000;
@@ -103,15 +104,7 @@ export class FaultyService {
     });
   }
 
-  #receive(
-    {
-      request,
-      onProcessed,
-      fault,
-      area,
-    }: { request: Arrived; onProcessed: OnProcessed | undefined; fault: Fault | undefined; area: Area },
-    answer: (value: Answer, delayMs: number) => void,
-  ): void {
+  #receive({ request, onProcessed, fault, area }: Sent, answer: (value: Answer, delayMs: number) => void): void {
     const travelMs = 5 + this.#random() * 40;
     const backMs = travelMs + this.#random() * (fault === 'slow' ? 90_000 : 60);
     if (fault !== undefined && OPEN_FAULTS.has(fault)) this.#noteUnknowable(request);

@@ -23,21 +23,14 @@ const MAX_CONCURRENCY = 6;
 const MAX_BATCH = 15;
 const LATENCY = { kind: 'latency', delayMs: 60 } as const;
 
-export interface SoakedCluster {
-  readonly ended: Readonly<Record<Victim, number>>;
-  readonly rows: number;
-  readonly requests: number;
-  readonly inDoubt: number;
-}
+type Ended = Readonly<Record<Victim, number>>;
 
 /**
  * One job with a leader and workers as real processes over a real server; they are ended at random moments, and started again.
  * The ledger is the judge: nothing twice, nothing lost, in doubt at most what was under way at those moments.
  */
-export async function soakCluster(
-  { command, kills, seed }: { command: string; kills: number; seed: number },
-  server: PostgresServer,
-): Promise<SoakedCluster> {
+export async function soakCluster(options: { command: string; kills: number; seed: number }, server: PostgresServer) {
+  const { command, kills, seed } = options;
   const random = createRandom(seed);
   const directory = mkdtempSync(join(tmpdir(), 'volley-cluster-soak-'));
   const sandbox = await startSandbox({ rateLimits: {}, faults: [LATENCY] });
@@ -65,12 +58,29 @@ export async function soakCluster(
       leader: startLeader(),
       pauses: [],
     };
-    const ended = { worker: 0, leader: 0, server: 0, paused: 0, cutOff: 0 };
+    const endOne = async (victim: Victim) => {
+      const at = pick(random, WORKERS);
+      if (victim === 'leader') {
+        crew.leader.signal('SIGKILL');
+        await crew.leader.ended;
+        crew.leader = startLeader();
+      } else if (victim === 'server') {
+        await server.stop(random() < 0.5 ? 'immediate' : 'kill');
+        await sleep(random() * 500);
+        await server.start();
+      } else if (victim === 'worker') {
+        await untilWorking(crew.workers[at]);
+        crew.workers[at]?.signal('SIGKILL');
+        await crew.workers[at]?.ended;
+        crew.workers[at] = startWorker(at);
+      } else crew.pauses.push(victim === 'paused' ? pause(crew.workers[at]) : cutOff(proxies[at]));
+    };
+    const ended: Record<Victim, number> = { worker: 0, leader: 0, server: 0, paused: 0, cutOff: 0 };
     for (let kill = 0; kill < kills && !(await isFinished(crew.leader)); kill++) {
       await sleep(random() * 900);
       const victim = chooseVictim(random);
       ended[victim] += 1;
-      await endOne(victim, { crew, random, server, proxies, startLeader, startWorker });
+      await endOne(victim);
     }
     await Promise.all(crew.pauses);
     await leadToTheEnd(crew, startLeader);
@@ -94,49 +104,6 @@ interface Crew {
   leader: Life;
   /** Workers that are paused. */
   readonly pauses: Promise<void>[];
-}
-
-async function endOne(
-  victim: Victim,
-  {
-    crew,
-    random,
-    server,
-    proxies,
-    startLeader,
-    startWorker,
-  }: {
-    crew: Crew;
-    random: Random;
-    server: PostgresServer;
-    proxies: readonly DatabaseProxy[];
-    startLeader: () => Life;
-    startWorker: (at: number) => Life;
-  },
-): Promise<void> {
-  const at = pick(random, WORKERS);
-  switch (victim) {
-    case 'leader':
-      crew.leader.signal('SIGKILL');
-      await crew.leader.ended;
-      crew.leader = startLeader();
-      return;
-    case 'server':
-      await server.stop(random() < 0.5 ? 'immediate' : 'kill');
-      await sleep(random() * 500);
-      return server.start();
-    case 'paused':
-      crew.pauses.push(pause(crew.workers[at]));
-      return;
-    case 'cutOff':
-      crew.pauses.push(cutOff(proxies[at]));
-      return;
-    case 'worker':
-      await untilWorking(crew.workers[at]);
-      crew.workers[at]?.signal('SIGKILL');
-      await crew.workers[at]?.ended;
-      crew.workers[at] = startWorker(at);
-  }
 }
 
 async function leadToTheEnd(crew: Crew, startLeader: () => Life): Promise<void> {
@@ -197,7 +164,7 @@ function writeJob(directory: string, { text, steps }: KillJob, random: Random): 
 async function judge(
   directory: string,
   { steps }: KillJob,
-  { sandbox, kills }: { sandbox: Awaited<ReturnType<typeof startSandbox>>; kills: SoakedCluster['ended'] },
+  { sandbox, kills }: { sandbox: Awaited<ReturnType<typeof startSandbox>>; kills: Ended },
 ): Promise<number> {
   const run = findRun(join(directory, 'out/sale'));
   if (run === undefined) throw new Violation('there is no run');

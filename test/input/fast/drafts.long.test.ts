@@ -69,14 +69,8 @@ describe('rows that are drafted in a thread', () => {
     const files = { 'people.csv': `mobile,name\n${lines.join('\n')}\n`, 'stop.csv': `mobile\n${aNumber(0)}\n` };
     const step = anSmsStep({ text: 'Hi {{ name }}', suppress: [stopList] });
     const { rows } = await aPlan({ job: { steps: [step] }, files, reader });
-    expect(statesOf(rows)).toEqual([
-      'not-a-number',
-      'suppressed',
-      'missing-value',
-      'planned',
-      'missing-value',
-      'duplicate',
-    ]);
+    const expected = ['not-a-number', 'suppressed', 'missing-value', 'planned', 'missing-value', 'duplicate'];
+    expect(statesOf(rows)).toEqual(expected);
   });
 
   it('make the same plan where they come back from another run', async () => {

@@ -93,12 +93,8 @@ describe('parseJsonRow', () => {
 
   it('names the key that stands twice', () => {
     const row = parseJsonRow('{"a":{"x":1,"y":2,"y":3}}');
-    expect(!row.ok && row.fault).toEqual({
-      stage: 'read',
-      field: 'y',
-      code: 'duplicate-key',
-      reason: 'the key "y" occurs twice, expected once',
-    });
+    const reason = 'the key "y" occurs twice, expected once';
+    expect(!row.ok && row.fault).toEqual({ stage: 'read', field: 'y', code: 'duplicate-key', reason });
   });
 
   it('says where JSON goes wrong without repeating the line', () => {

@@ -31,11 +31,8 @@ describe('a workbook', () => {
 
     const { columns, cells, lines, notices } = await read({ rows });
 
-    expect({ columns, cells, lines }).toEqual({
-      columns: ['mobile', 'name'],
-      cells: [['+6591234567', 'Ann']],
-      lines: [5],
-    });
+    const expected = { columns: ['mobile', 'name'], cells: [['+6591234567', 'Ann']], lines: [5] };
+    expect({ columns, cells, lines }).toEqual(expected);
     expect(notices).toEqual([
       'skipped 2 rows above the header: "Customers of May", "as of today"',
       'ignored 1 blank row',
@@ -292,10 +289,8 @@ describe('a workbook that cannot be read', () => {
   it('rejects a row with a text beyond the limit, and refuses a row beyond it', async () => {
     const rows = rowsOf(['mobile'], ['x'.repeat(50)], ['y']);
 
-    expect((await read({ rows }, anInput({ limits: { maxFieldBytes: 40 } }))).faults).toEqual([
-      'field-too-long',
-      undefined,
-    ]);
+    const expected = ['field-too-long', undefined];
+    expect((await read({ rows }, anInput({ limits: { maxFieldBytes: 40 } }))).faults).toEqual(expected);
     expect(await readRefused(book({ rows }), anInput({ limits: { maxLineBytes: 40 } }))).toEqual([
       'people.xlsx:2: the row is too long, expected at most 40 characters',
     ]);

@@ -87,10 +87,8 @@ describe('contact', () => {
   it('has its number read in the row’s country, else in the input’s', () => {
     expect(bodyOf({ mobile: '0123456789', land: 'my' }, byRow).addresses.msisdn).toBe('+60123456789');
     expect(bodyOf({ mobile: '91234567', land: ' ' }, byRow).addresses.msisdn).toBe('+6591234567');
-    expect(rejectionOf({ mobile: '91234567' }, { input: anInput({ country: undefined }) })).toMatchObject({
-      field: 'mobile',
-      code: 'no-country',
-    });
+    const expected = { field: 'mobile', code: 'no-country' };
+    expect(rejectionOf({ mobile: '91234567' }, { input: anInput({ country: undefined }) })).toMatchObject(expected);
   });
 
   it('with a country that is none is refused at the column that says so, unless the number names its own', () => {
@@ -174,10 +172,8 @@ describe('contact', () => {
     expect(bodyOf({ ...cells, note: 'a\r\n\tb' }, { customAttributes }).customAttributes).toEqual({
       Remark: 'a\r\n\tb',
     });
-    expect(rejectionOf({ ...cells, note: 'a\u0000b' }, { customAttributes })).toMatchObject({
-      field: 'note',
-      code: 'control-character',
-    });
+    const expected = { field: 'note', code: 'control-character' };
+    expect(rejectionOf({ ...cells, note: 'a\u0000b' }, { customAttributes })).toMatchObject(expected);
   });
 
   it('has at most 50 attributes, counting only those with a value', () => {

@@ -17,10 +17,8 @@ const rest = ({ except = [], rename = {} }: { except?: string[]; rename?: Record
 
 describe('attributes of a contact', () => {
   it('are the rest of the columns under their own names, without those that have none and those of the service', () => {
-    expect(bind(rest({}))).toEqual({
-      attributes: ['id = id', 'tier = tier', 'First Name = First Name', 'notes = notes'],
-      problems: [],
-    });
+    const attributes = ['id = id', 'tier = tier', 'First Name = First Name', 'notes = notes'];
+    expect(bind(rest({}))).toEqual({ attributes, problems: [] });
   });
 
   it('leave out the columns of except, and have the names of rename, in whatever writing', () => {
@@ -31,10 +29,8 @@ describe('attributes of a contact', () => {
   });
 
   it('may swap names, and take one that a column had which is left out', () => {
-    expect(bind(rest({ rename: { id: 'tier', tier: 'id' } })).attributes.slice(0, 2)).toEqual([
-      'tier = id',
-      'id = tier',
-    ]);
+    const expected = ['tier = id', 'id = tier'];
+    expect(bind(rest({ rename: { id: 'tier', tier: 'id' } })).attributes.slice(0, 2)).toEqual(expected);
     expect(bind(rest({ except: ['notes'], rename: { tier: 'notes' } })).problems).toEqual([]);
   });
 

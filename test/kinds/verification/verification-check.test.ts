@@ -73,10 +73,8 @@ describe('row of a check', () => {
 
 describe('request of a check', () => {
   it('carries the code in its query; a read has none', () => {
-    expect(verificationCheckKind.call(aService(), CODE_BODY, [])).toMatchObject({
-      method: 'GET',
-      path: '/api/v2/subaccounts/acme_hq/sessions/s1?code=1234',
-    });
+    const expected = { method: 'GET', path: '/api/v2/subaccounts/acme_hq/sessions/s1?code=1234' };
+    expect(verificationCheckKind.call(aService(), CODE_BODY, [])).toMatchObject(expected);
     expect(verificationCheckKind.call(aService(), READ_BODY, []).path).toBe('/api/v2/subaccounts/acme_hq/sessions/s1');
   });
 

@@ -81,11 +81,8 @@ describe('refusal of a start', () => {
   });
 
   it('is final with the time, where the job does not wait', () => {
-    expect(mean({ resendingInterval: 30, whenTooEarly: 'reject' })).toEqual({
-      kind: 'final',
-      code: '1400',
-      reason: 'The number got a code a moment ago; the next is allowed by 2026-11-21T12:00:30.000Z',
-    });
+    const reason = 'The number got a code a moment ago; the next is allowed by 2026-11-21T12:00:30.000Z';
+    expect(mean({ resendingInterval: 30, whenTooEarly: 'reject' })).toEqual({ kind: 'final', code: '1400', reason });
   });
 
   it('is final without a time, where the wait that is asked for has no end that could be written', () => {
@@ -97,10 +94,7 @@ describe('refusal of a start', () => {
   });
 
   it('for any other reason is final with the message of the service', () => {
-    expect(mean({}, { status: 400, code: '1002', message: 'Invalid MSISDN' })).toEqual({
-      kind: 'final',
-      code: '1002',
-      reason: 'Invalid MSISDN',
-    });
+    const expected = { kind: 'final', code: '1002', reason: 'Invalid MSISDN' };
+    expect(mean({}, { status: 400, code: '1002', message: 'Invalid MSISDN' })).toEqual(expected);
   });
 });

@@ -61,11 +61,8 @@ describe('fast path of numbers', () => {
         const { text, country } = sampleNumber();
         if (readFast(text, country) !== 'refused') continue;
         refused++;
-        expect([text, country, normalizeNumber(text, country)]).toEqual([
-          text,
-          country,
-          normalizeByLibrary(text, country),
-        ]);
+        const expected = [text, country, normalizeByLibrary(text, country)];
+        expect([text, country, normalizeNumber(text, country)]).toEqual(expected);
       }
       expect(refused).toBeGreaterThan(SAMPLES / 20);
     },

@@ -99,19 +99,15 @@ describe('plan.json', () => {
   });
 
   it('that is not there is refused with what to do', async () => {
-    await expect(readPlan(aMemoryDisk().files, '/out')).rejects.toMatchObject({
-      code: 'bad-plan',
-      message: 'Cannot read a plan in /out: it has no plan.json, expected a run directory',
-    });
+    const message = 'Cannot read a plan in /out: it has no plan.json, expected a run directory';
+    await expect(readPlan(aMemoryDisk().files, '/out')).rejects.toMatchObject({ code: 'bad-plan', message });
   });
 
   it('of another format is refused by name', async () => {
     const later = { ...(await aPlan()).plan, format: 99 };
     const disk = aMemoryDisk({ '/out/plan.json': encodePlan(later) });
-    await expect(readPlan(disk.files, '/out')).rejects.toMatchObject({
-      code: 'bad-plan',
-      message: 'Cannot read /out/plan.json: its format is 99, expected 1',
-    });
+    const expected = { code: 'bad-plan', message: 'Cannot read /out/plan.json: its format is 99, expected 1' };
+    await expect(readPlan(disk.files, '/out')).rejects.toMatchObject(expected);
   });
 
   it('is refused as damaged with any one bit changed, and cut off at any byte', async () => {
@@ -136,10 +132,8 @@ describe('plan.json', () => {
   it('that is gone from a run is damage, and named', async () => {
     for (const left of ['journal.ndjson', '1-sms.requests.ndjson']) {
       const disk = aMemoryDisk({ [`/out/${left}`]: '' });
-      await expect(readPlan(disk.files, '/out')).rejects.toMatchObject({
-        code: 'plan-damaged',
-        message: 'Cannot use /out/plan.json: it does not exist, expected it as it was planned',
-      });
+      const message = 'Cannot use /out/plan.json: it does not exist, expected it as it was planned';
+      await expect(readPlan(disk.files, '/out')).rejects.toMatchObject({ code: 'plan-damaged', message });
     }
   });
 });

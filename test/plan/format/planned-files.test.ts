@@ -26,10 +26,8 @@ async function exhaust(rows: AsyncIterable<unknown>): Promise<void> {
 }
 
 function damagedFile(made: MadePlan, name: string) {
-  return expect.objectContaining({
-    code: 'plan-damaged',
-    message: expect.stringContaining(`Cannot use ${made.directory}/${name}: `),
-  });
+  const code = 'plan-damaged';
+  return expect.objectContaining({ code, message: expect.stringContaining(`Cannot use ${made.directory}/${name}: `) });
 }
 
 describe.each(Object.entries(READERS))('%s', (_, read) => {

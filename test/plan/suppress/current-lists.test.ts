@@ -14,19 +14,10 @@ import { aFolder, aNumber, anInput, anSmsStep } from '../a-plan.js';
 
 const line = (person: number, what: 'out' | 'in', hour: string) =>
   `${aNumber(person)},${what},2026-11-26T${hour}:00:00.000Z,ann,\n`;
+type Step = ReturnType<typeof anSmsStep>;
 const listOf = (...lines: string[]) => `${OPT_OUT_HEADER}${lines.join('')}`;
 
-function currentLists({
-  suppression,
-  step,
-  directory,
-  clock = new FakeClock(),
-}: {
-  suppression: readonly object[];
-  step: ReturnType<typeof anSmsStep>;
-  directory: string;
-  clock?: FakeClock;
-}) {
+function currentLists(suppression: readonly object[], step: Step, directory: string, clock = new FakeClock()) {
   const reader = { listInputs, digestInput, digestContent, readRecords };
   return openCurrentLists(
     { id: 'p', steps: [{ number: 1, suppression }] } as never,
@@ -41,22 +32,10 @@ async function outAfter(...contents: string[]): Promise<number[][]> {
   const directory = aFolder({ 'list.csv': contents[0] ?? '' });
   const path = join(directory, 'list.csv');
   const { sha256 } = await digestInput(path);
-  const suppression = [
-    {
-      file: path,
-      path,
-      sha256,
-      columns: [],
-      read: 0,
-      found: 0,
-      notFound: 0,
-      withoutPlus: 0,
-      readAs: null,
-      ambiguous: 0,
-    },
-  ];
+  const figures = { columns: [], read: 0, found: 0, notFound: 0, withoutPlus: 0, readAs: null, ambiguous: 0 };
+  const suppression = [{ file: path, path, sha256, ...figures }];
   const step = anSmsStep({ suppress: [anInput({ files: [path] })] });
-  const lists = await currentLists({ suppression, step, directory });
+  const lists = await currentLists(suppression, step, directory);
   const isOut = (person: number) => lists?.find({ step: 1, number: Number(aNumber(person)) }) !== undefined;
   const out: number[][] = [];
   for (const content of contents) {
@@ -99,7 +78,7 @@ test.each([
     const step = anSmsStep({ suppress: [anInput({ files: [path] })] });
     const write = (text = spoilt()) => (text === undefined ? rmSync(path) : writeFileSync(path, text));
     const clock = new FakeClock();
-    const current = await currentLists({ suppression: [], step, directory: dirname(path), clock });
+    const current = await currentLists([], step, dirname(path), clock);
     await current?.refresh();
     write();
     const sleep = vi.spyOn(clock, 'sleep').mockImplementationOnce(async () => write(`mobile\n${aNumber(1)}\n`));
@@ -119,7 +98,7 @@ async function countLooks(lists: number) {
   const names = Array.from({ length: lists }, (_, at) => `list-${at}.csv`);
   const directory = aFolder(Object.fromEntries(names.map((name, at) => [name, `mobile\n${aNumber(at)}\n`])));
   const step = anSmsStep({ suppress: [anInput({ files: names.map((name) => join(directory, name)) })] });
-  const current = await currentLists({ suppression: [], step, directory });
+  const current = await currentLists([], step, directory);
   await current?.refresh();
   const find = vi.spyOn(NumberSet.prototype, 'find');
   const named = current?.nameList({ step: 1, number: Number(aNumber(lists - 1)) });
@@ -131,8 +110,6 @@ async function countLooks(lists: number) {
 test('a row is looked up as often in a hundred lists that grew as in two, and the one that has it is named', async () => {
   const [few, many] = [await countLooks(2), await countLooks(100)];
   expect(many.looks).toBe(few.looks);
-  expect([few.named, many.named]).toEqual([
-    expect.stringMatching(/list-1\.csv$/),
-    expect.stringMatching(/list-99\.csv$/),
-  ]);
+  const expected = [expect.stringMatching(/list-1\.csv$/), expect.stringMatching(/list-99\.csv$/)];
+  expect([few.named, many.named]).toEqual(expected);
 });

@@ -2,13 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { aCsvOf, aNumber, anInput, anSmsStep, aPlan, refusalOf, statesOf } from '../a-plan.js';
 
 /** A job for three people, with suppression lists of these contents. */
-const withLists = (...lists: (string | Uint8Array)[]) => ({
-  job: { steps: [anSmsStep({ suppress: [anInput({ files: ['stop-*.csv'] })] })] },
-  files: {
-    'people.csv': aCsvOf(3),
-    ...Object.fromEntries(lists.map((list, index) => [`stop-${index + 1}.csv`, list])),
-  },
-});
+const withLists = (...lists: (string | Uint8Array)[]) => {
+  const files = Object.fromEntries(lists.map((list, index) => [`stop-${index + 1}.csv`, list]));
+  const steps = [anSmsStep({ suppress: [anInput({ files: ['stop-*.csv'] })] })];
+  return { job: { steps }, files: { 'people.csv': aCsvOf(3), ...files } };
+};
 const suppressedBy = async (...lists: (string | Uint8Array)[]) => {
   const { rows, step } = await aPlan(withLists(...lists));
   return { states: statesOf(rows), numbers: step.suppression.map(({ read }) => read) };
@@ -16,10 +14,8 @@ const suppressedBy = async (...lists: (string | Uint8Array)[]) => {
 
 describe('a suppression list', () => {
   it('omits the numbers of every list, however they are written', async () => {
-    expect(await suppressedBy('mobile\n9000 0000\n', `id;phone\na;${aNumber(2)}\n`)).toEqual({
-      states: ['suppressed', 'planned', 'suppressed'],
-      numbers: [1, 1],
-    });
+    const expected = { states: ['suppressed', 'planned', 'suppressed'], numbers: [1, 1] };
+    expect(await suppressedBy('mobile\n9000 0000\n', `id;phone\na;${aNumber(2)}\n`)).toEqual(expected);
   });
 
   it('counts every column that holds numbers', async () => {
@@ -34,10 +30,8 @@ describe('a suppression list', () => {
   ])('omits whom its numbers without + may be as well: %s', async (_, number, country, person) => {
     const input = anInput({ files: ['people.csv'], country: 'AT' });
     const suppress = [anInput({ files: ['stop.csv'], country })];
-    const { rows, step } = await aPlan({
-      job: { steps: [anSmsStep({ input, suppress })] },
-      files: { 'people.csv': `mobile\n${person}\n0664 7654321\n`, 'stop.csv': `mobile\n${number}\n` },
-    });
+    const files = { 'people.csv': `mobile\n${person}\n0664 7654321\n`, 'stop.csv': `mobile\n${number}\n` };
+    const { rows, step } = await aPlan({ job: { steps: [anSmsStep({ input, suppress })] }, files });
     expect(statesOf(rows)).toEqual(['suppressed', 'planned']);
     expect(step.suppression).toMatchObject([{ read: 1, found: 1, notFound: 0, withoutPlus: 1, readAs: country }]);
   });
@@ -47,16 +41,9 @@ describe('a suppression list', () => {
   });
 
   it('omits even a row that the template could not fill', async () => {
-    const plan = withLists(`mobile\n${aNumber(0)}\n`);
-    const step = {
-      ...plan.job.steps[0]!,
-      ...anSmsStep({ text: 'Hi {{ name }}', suppress: plan.job.steps[0]!.suppress }),
-    };
-    const { rows } = await aPlan({
-      job: { steps: [step] },
-      files: { ...plan.files, 'people.csv': `mobile,name\n${aNumber(0)},\n` },
-    });
-    expect(statesOf(rows)).toEqual(['suppressed']);
+    const step = anSmsStep({ text: 'Hi {{ name }}', suppress: [anInput({ files: ['stop.csv'] })] });
+    const files = { 'people.csv': `mobile,name\n${aNumber(0)},\n`, 'stop.csv': `mobile\n${aNumber(0)}\n` };
+    expect(statesOf((await aPlan({ job: { steps: [step] }, files })).rows)).toEqual(['suppressed']);
   });
 });
 

@@ -2,13 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Breaker } from '../../../src/run/send/breaker.js';
 
 /** A breaker that gives up after a minute, on a clock that is set by hand. */
-function aBreaker({
-  random = () => 0,
-  giveUpAfterMs = 60_000,
-}: {
-  random?: () => number;
-  giveUpAfterMs?: number;
-} = {}) {
+function aBreaker({ random = (): number => 0, giveUpAfterMs = 60_000 } = {}) {
   const time = { nowMs: 5000 };
   const clock = { now: () => 0, monotonicMs: () => time.nowMs, sleep: async () => {} };
   const breaker = new Breaker({ clock, giveUpAfterMs, random });
@@ -98,8 +92,7 @@ describe('breaker', () => {
       noteBad(7, { isInDoubt: true });
       noteBad(1, { isInDoubt: false });
     }
-    expect(breaker.isOpen).toBe(true);
-    expect(breaker.shouldGiveUp).toBe(false);
+    expect(breaker).toMatchObject({ isOpen: true, shouldGiveUp: false });
   });
 
   test('gives up at the fifth bad answer when it was given no time', () => {

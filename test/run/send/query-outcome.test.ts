@@ -117,8 +117,7 @@ describe('check that cannot be asked for, as the service turns the run away', ()
 
     const turned = await applyScript(made, () => response(401, {}), { epoch: 2 });
 
-    expect(turned.end.reason).toBe('unauthorized');
-    expect(turned.summary.balance).toMatchObject({ inDoubt: 1 });
+    expect(turned).toMatchObject({ end: { reason: 'unauthorized' }, summary: { balance: { inDoubt: 1 } } });
     const next = await applyScript(made, is('VERIFIED', 0), { epoch: 3 });
     expect(next.summary.balance).toMatchObject({ accepted: 1, inDoubt: 0 });
   });
@@ -160,8 +159,7 @@ describe('check that is in flight when the run stops', () => {
 
     const next = await applyScript(made, is('VERIFIED', 0), { epoch: 2 });
 
-    expect(next.sent).toEqual(['s1', 's2?code=1234', 's3?code=1234']);
-    expect(next.end.reason).toBe('finished');
+    expect(next).toMatchObject({ sent: ['s1', 's2?code=1234', 's3?code=1234'], end: { reason: 'finished' } });
     expect(next.summary.balance).toMatchObject({ accepted: 3, inDoubt: 0, unprocessed: 0 });
   });
 

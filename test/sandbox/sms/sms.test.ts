@@ -105,10 +105,8 @@ test('receipts of a scheduled message wait for its time', async () => {
   clock.advance(HOUR_MS);
   await receiver.arrival(4);
   await settle(client);
-  expect(receiver.received[2]?.body.payload).toMatchObject({
-    clientMessageId: 'm1',
-    status: { state: 'sent', timestamp: at(HOUR_MS) },
-  });
+  const expected = { clientMessageId: 'm1', status: { state: 'sent', timestamp: at(HOUR_MS) } };
+  expect(receiver.received[2]?.body.payload).toMatchObject(expected);
 });
 
 test('receipts of a cancelled batch fall away, but for those of messages that were not scheduled', async () => {
@@ -121,12 +119,8 @@ test('receipts of a cancelled batch fall away, but for those of messages that we
   clock.advance(HOUR_MS);
   await client.sendBatch(aReceiptedBatch(receiver, 0, { messages: [aMessage(3)] }));
   await settle(client);
-  expect(receiver.received.map(({ body: { payload } }) => payload.clientMessageId).toSorted()).toEqual([
-    'm2',
-    'm2',
-    'm3',
-    'm3',
-  ]);
+  const expected = ['m2', 'm2', 'm3', 'm3'];
+  expect(receiver.received.map(({ body: { payload } }) => payload.clientMessageId).toSorted()).toEqual(expected);
 });
 
 test('after a restart no receipt is repeated, and those of scheduled messages are lost', async () => {

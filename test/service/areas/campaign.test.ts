@@ -37,11 +37,8 @@ describe('a campaign', () => {
 
   test('is undefined about what the answer does not say', () => {
     const unknown = { isEnabled: undefined, isDynamic: undefined, recordCount: undefined };
-    expect(read({ 'campaign-id': 101, status: 0, enabled: 'yes' })).toMatchObject({
-      name: '',
-      state: 'NEW',
-      ...unknown,
-    });
+    const expected = { name: '', state: 'NEW', ...unknown };
+    expect(read({ 'campaign-id': 101, status: 0, enabled: 'yes' })).toMatchObject(expected);
   });
 
   test.each([undefined, null, '', 'RUNNING', 3.5, -1, 12])('is none with the status %j', (status) => {

@@ -8,6 +8,15 @@ import { type CallFaults, NO_CALL_FAULTS } from './cluster-scenario.js';
 
 const LOST_AFTER_MS = 800;
 
+interface Told {
+  readonly skewMs: number;
+  /** A process makes a call. */
+  onAsked(name: string, process: Process): void;
+  /** A call took effect. */
+  onCall(method: string, args: readonly unknown[], process: Process): void;
+  trace(line: string): void;
+}
+
 /** The database, and the ways to it: each call takes time there and back, and may be lost on either. */
 export class SimDatabase {
   readonly cluster: MemoryCluster;
@@ -16,9 +25,7 @@ export class SimDatabase {
   wasAway = false;
   readonly #timeline: Timeline;
   readonly #random: Random;
-  readonly #onAsked: (name: string, process: Process) => void;
-  readonly #onCall: (method: string, args: readonly unknown[], process: Process) => void;
-  readonly #trace: (line: string) => void;
+  readonly #told: Told;
   readonly #cutOff = new Map<Process, number>();
   /** How far it is: a way there or back takes about as long. */
   readonly #wayMs: number;
@@ -26,24 +33,11 @@ export class SimDatabase {
   /** Counts outages: no reply comes from before one. */
   #era = 0;
 
-  constructor(
-    timeline: Timeline,
-    random: Random,
-    told: {
-      skewMs: number;
-      /** A process makes a call. */
-      onAsked: (name: string, process: Process) => void;
-      /** A call took effect. */
-      onCall: (method: string, args: readonly unknown[], process: Process) => void;
-      trace: (line: string) => void;
-    },
-  ) {
+  constructor(timeline: Timeline, random: Random, told: Told) {
     this.#timeline = timeline;
     this.#random = random;
+    this.#told = told;
     this.#wayMs = random() < 0.5 ? 0.1 + random() * 2 : 2 + random() * 73;
-    this.#onAsked = told.onAsked;
-    this.#onCall = told.onCall;
-    this.#trace = told.trace;
     const now = () => 1_795_000_000_000 + timeline.nowMs + told.skewMs;
     const sleep: Clock['sleep'] = (ms) => new Promise((resolve) => timeline.schedule(ms, () => resolve()));
     const clock: Clock = { now, monotonicMs: now, sleep };
@@ -51,17 +45,15 @@ export class SimDatabase {
   }
 
   goAway(forMs: number, then: () => unknown): void {
-    this.#trace(`the database is away for ${Math.round(forMs)} ms`);
+    this.#told.trace(`the database is away for ${Math.round(forMs)} ms`);
     this.wasAway = true;
     this.#era += 1;
     this.#downUntilMs = Math.max(this.#downUntilMs, this.#timeline.nowMs + forMs);
-    this.#timeline.schedule(forMs, () => {
-      then();
-    });
+    this.#timeline.schedule(forMs, () => void then());
   }
 
   cutOff(process: Process, forMs: number): void {
-    this.#trace(`${process.name} does not reach the database for ${Math.round(forMs)} ms`);
+    this.#told.trace(`${process.name} does not reach the database for ${Math.round(forMs)} ms`);
     this.wasAway = true;
     this.#cutOff.set(process, this.#timeline.nowMs + forMs);
   }
@@ -70,22 +62,17 @@ export class SimDatabase {
     const direct = this.cluster.connect();
     const through = Object.entries(direct).map(([name, method]) => {
       if (name === 'close') return [name, method];
-      const call = (...args: unknown[]) => this.#call(process, name, { args, method });
-      return [name, call];
+      return [name, (...args: unknown[]) => this.#call(process, name, () => method(...(args as never[])), args)];
     });
     return Object.fromEntries(through) as Store;
   };
 
-  #call(
-    process: Process,
-    name: string,
-    { args, method }: { args: readonly unknown[]; method: (...args: never[]) => Promise<unknown> },
-  ): Promise<unknown> {
+  #call(process: Process, name: string, act: () => Promise<unknown>, args: readonly unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const later = (delayMs: number, act: () => void) => this.#timeline.schedule(delayMs, act, process);
       const lose = (delayMs: number) => later(delayMs, () => reject(new StoreLost('the connection broke')));
       if (!process.callOut(`asks ${name}`)) return;
-      this.#onAsked(name, process);
+      this.#told.onAsked(name, process);
       const era = this.#era;
       this.#timeline.schedule(this.#travelMs(), () => {
         if (!this.#isReached(process) || this.#random() < this.faults.lostBefore) {
@@ -93,9 +80,9 @@ export class SimDatabase {
           return;
         }
         // What reaches the database takes effect, whatever has become of its caller.
-        method(...(args as never[])).then(
+        act().then(
           (value) => {
-            this.#onCall(name, args, process);
+            this.#told.onCall(name, args, process);
             const isLost = this.#random() < this.faults.lostAfter;
             if (isLost) lose(this.#random() * LOST_AFTER_MS);
             else
