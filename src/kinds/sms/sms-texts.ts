@@ -12,7 +12,7 @@ export interface SeenText {
 /** The digest of a text from a sender, without the blanks at its end. */
 export function createTextDigest(source = ''): (text: string) => number {
   const ofSender = crc32(`${source}\n`);
-  return (text) => crc32(JSON.stringify(text.trimEnd()), ofSender);
+  return (text) => crc32(text.trimEnd(), ofSender);
 }
 
 /** A batch as it is planned (sms.ts): its messages share a text, or each has its own. */
