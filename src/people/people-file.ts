@@ -6,7 +6,7 @@ import type { Files, ReadFile } from '../storage/files.js';
 /**
  * Who got what in one run: `<memory>/_people/<id of the plan>-<how it began>.people`, written whole, never edited.
  *
- *   8f0a3c… {"format":2,"plan":"k3v9q2m8x4aa","begun":"5f1c03be9d22","directory":"/…","job":"autumn-sale","account":"https://… acme_hq","group":"","sentAt":1795381271678,"isOver":true,"records":447,"nonce":"…"}\n
+ *   8f0a3c… {"format":1,"plan":"k3v9q2m8x4aa","begun":"5f1c03be9d22","directory":"/…","job":"autumn-sale","account":"https://… acme_hq","group":"","sentAt":1795381271678,"isOver":true,"records":447,"nonce":"…"}\n
  *   16 bytes a planned row, AES-256-GCM under the key of the memory, with the line above as associated data
  *   16 bytes: the tag
  *
@@ -47,7 +47,7 @@ export const PERSON_WORDS: Readonly<Record<PersonState, string>> = {
   'not-sent': 'not sent',
 };
 
-const FORMAT = 2;
+const FORMAT = 1;
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

@@ -17,7 +17,7 @@ const TEXT = 7;
 
 function aRun(changes: Partial<PeopleRun>): PeopleRun {
   const job = { job: 'sale', account: '', group: '' };
-  const head = { format: 2, plan: 'p', begun: 'b', directory: '/out/sale/p', ...job } as const;
+  const head = { format: 1, plan: 'p', begun: 'b', directory: '/out/sale/p', ...job } as const;
   return { ...head, sentAt: 0, isOver: true, records: 1, state: 'accepted', ...changes };
 }
 
