@@ -15,7 +15,6 @@ const AWAY_POLL_MS = 1_000;
 /** What a worker knew of its way to the service so long ago counts no more. */
 const KNOWN_FOR_MS = 120_000;
 
-/** The service of a run, as this worker reaches it. */
 export interface WorkerService extends Pick<RunDeps, 'transport' | 'authorize' | 'createLane'> {
   readonly job: WorkerJob;
 }

@@ -150,7 +150,6 @@ export function withRun<T>(context: Context, { directory, plan }: PlanAt, task: 
   });
 }
 
-/** Writes the outputs of a run, and who had what from it. */
 export function writeOutputs({ env: { files, clock } }: Context, outputs: Files, run: PlanAt): Promise<Summary> {
   const onRows = (rows: RowStatusView) => notePeople(files, run, { rows, nowMs: clock.now() });
   return writeRunReport(outputs, run.directory, run.plan, { onRows });

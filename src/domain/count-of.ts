@@ -38,7 +38,6 @@ export function listSaid(...parts: readonly (string | false | undefined)[]): str
   return parts.flatMap((part) => part || []);
 }
 
-/** The sum of counts; 0 of none. */
 export function sumOf(counts: Iterable<number>): number {
   let sum = 0;
   for (const count of counts) sum += count;

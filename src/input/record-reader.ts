@@ -33,7 +33,6 @@ export interface RecordReader {
   close(): Promise<void>;
 }
 
-/** Most rows in a block. */
 export const BLOCK_ROWS = 1000;
 /** Blocks of long rows have fewer of them: some blocks are read ahead, and each may become one string. */
 export const BLOCK_BYTES = 4 * 1024 * 1024;

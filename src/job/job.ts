@@ -51,7 +51,6 @@ export interface Timeouts extends Checked<typeof timeouts> {}
 
 /** Files, and how they are read: paths and glob patterns are absolute; `-` is standard input. */
 export interface Input extends Checked<typeof writtenInput> {}
-/** The price list of a job. */
 export interface JobPrices extends Pick<NonNullable<CheckedJob['prices']>, 'currency' | 'onMissing'> {
   /** Its one file, and how it is read. */
   readonly input: Input;

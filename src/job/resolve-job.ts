@@ -93,7 +93,6 @@ function resolvePrices(
   return { input: resolveInput({ files: [file], ...reading, limits }, directory), currency, onMissing };
 }
 
-/** The account of the embedded sandbox. */
 const SANDBOX_ACCOUNT = 'acme';
 const SANDBOX_BASES = byArea(() => NO_BASE);
 

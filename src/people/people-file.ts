@@ -38,7 +38,6 @@ const PERSON_STATES = ['to-send', 'accepted', 'in-doubt', 'rejected', 'not-sent'
 export type PersonState = (typeof PERSON_STATES)[number];
 export type CountedState = Exclude<PersonState, 'rejected' | 'not-sent'>;
 
-/** Each state in a few words. */
 export const PERSON_WORDS: Readonly<Record<PersonState, string>> = {
   'to-send': 'to be sent, its run is not finished',
   accepted: 'accepted',

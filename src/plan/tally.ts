@@ -46,7 +46,6 @@ export class Tally {
   readonly #replaced = new Map<string, number>();
   readonly #examples: Preview[] = [];
   readonly #filters: FilterTally | undefined;
-  /** Faults of the current file. */
   #faults = new FileFaults();
 
   /** `filters`: of the step's `where`; undefined without one. */

@@ -138,7 +138,6 @@ export function joinPreviewedRows(kind: string, onRow: (row: PreviewedRow) => vo
         join();
       }
     },
-    /** Adds a request as it is posted. */
     addRequest(bytes: Buffer): void {
       const body = JSON.parse(bytes.toString('utf8'));
       // A batch shares what its messages do not say themselves.

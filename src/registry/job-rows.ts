@@ -72,7 +72,6 @@ export class JobRows {
     return [...(this.#idsOfRows.get(digest) ?? [])].filter((id) => this.filesOf(id)[0]?.step.kind !== kind);
   }
 
-  /** Digest of the rows of a file. */
   digestOf(file: string): string | undefined {
     const [known] = this.filesOf(file);
     return known && digestOfRows(known.input);

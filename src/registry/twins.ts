@@ -43,7 +43,6 @@ export function createTwins(
   jobRows: JobRows,
   sender: { readonly id: string | undefined } & Pick<Plan, 'job' | 'occurrence' | 'retryOf'>,
 ) {
-  /** All files that each of the plans read. */
   const filesOfPlans = new Map<Plan, readonly string[]>();
   /** Families by their first file. */
   const families = new Map<string, Promise<Family>>();

@@ -60,7 +60,6 @@ export function exitCodeOf(
   }
 }
 
-/** Exit codes, worst first. */
 const WORST_FIRST = [EXIT.stopped, EXIT.again, EXIT.inDoubt, EXIT.rejected];
 
 /** The exit code of a command from those of its parts. */

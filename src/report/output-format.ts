@@ -5,7 +5,6 @@ import { neutralizeCell } from '../domain/formula-cell.js';
 import type { Cell } from '../domain/row.js';
 import type { Files, WholeFile } from '../storage/files.js';
 
-/** The form of outputs, as the job has it. */
 export interface OutputForm {
   readonly format: 'csv' | 'ndjson' | 'xlsx';
   readonly csv?: { readonly delimiter: string; readonly bom: boolean } | undefined;

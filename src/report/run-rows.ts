@@ -66,7 +66,6 @@ export function countUnderWay({ steps }: RunState, { job }: Plan): UnderWay {
   return { rows: sumOf(counts.map(({ rows }) => rows)), withWorkers: sumOf(counts.map((each) => each.withWorkers)) };
 }
 
-/** Counts the rows of one step that are under way. */
 export function underWayOf({ open }: StepProgress, step: Step | undefined): UnderWay {
   if (step === undefined || !isRowStep(step) || kindOf(step).isRepeatable(step)) return { rows: 0, withWorkers: 0 };
   const inFlight = [...open.values()].filter(({ isInFlight }) => isInFlight);

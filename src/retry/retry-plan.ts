@@ -30,7 +30,6 @@ import type { Ports } from '../storage/lock-file.js';
 interface RetryRequest extends PlanAt {
   readonly lock: Lock;
   readonly directories: RunDirectories;
-  /** The rows of its job. */
   readonly rows: JobRows;
   readonly choice: RetryChoice;
   /** How its rows are sent; undefined: as they were planned. */

@@ -36,7 +36,6 @@ export async function* readWholeLines(file: ReadFile): AsyncGenerator<Buffer> {
     yield isLast ? bytes : bytes.subarray(0, end);
 }
 
-/** The lines of a file, one by one. */
 export async function* splitLines(file: ReadFile, start = 0): AsyncGenerator<Line> {
   for await (const lines of splitPieces(file, start)) yield* lines;
 }

@@ -203,7 +203,6 @@ const SEPARATORS: Readonly<Record<string, string>> = {
   ' ': '[ \\u00a0\\u2009\\u202f]',
 };
 
-/** The fault of a number format; undefined if it is valid. */
 export function findBadNumberFormat(format: string): string | undefined {
   const [match, thousands, decimal] = NUMBER_FORMAT.exec(format) ?? [];
   if (match !== undefined && thousands !== decimal) return undefined;

@@ -95,5 +95,4 @@ const END_OF: Readonly<Record<Verdict['status'], { readonly exitCode: number; re
   'in-doubt': { exitCode: EXIT.inDoubt, word: 'In doubt: ' },
 };
 
-/** `volley campaign status|set` */
 export const campaign: Group = [status, set];

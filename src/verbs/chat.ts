@@ -56,5 +56,4 @@ const post = defineBelow('post <text>', 'Post a message to a room, once', {
   },
 });
 
-/** `volley chat read|post` */
 export const chat: Group = [read, post];

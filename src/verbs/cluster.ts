@@ -161,5 +161,4 @@ function describeLane({ share, pausedSeconds, used }: ClusterStatus['lanes'][num
   return `${Math.round(used * 100)} % of its limit used, ${pace}${pause}`;
 }
 
-/** `volley cluster init|status|drop` */
 export const cluster: Group = [init, status, drop];

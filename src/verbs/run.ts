@@ -72,7 +72,6 @@ interface JobFlags extends GivenAnswer {
   readonly standby: boolean;
 }
 
-/** Runs a job that is loaded. */
 export async function runJob(job: Job, flags: JobFlags, context: Context): Promise<Result> {
   context.name({ job: job.name });
   context.emit({ type: 'job', job });

@@ -164,5 +164,4 @@ function describe(session: Session, reason: string) {
   };
 }
 
-/** `volley verify start|check` */
 export const verify: Group = [start, check];

@@ -17,7 +17,6 @@ export interface SheetRow {
   /** Number of the row in the sheet. */
   readonly line: number;
   readonly isHidden: boolean;
-  /** The first cell at fault. */
   fault: CellFault | undefined;
 }
 

@@ -78,7 +78,6 @@ export function describeTemplateFault(error: unknown, so: string): ValueFault {
   return { message: `${so}: ${message}${more}`, hint };
 }
 
-/** A message with a hint, where there is one. */
 export function withHint(message: string, hint: string | undefined): string {
   return hint === undefined ? message : `${message}\n${hint}`;
 }

@@ -224,7 +224,6 @@ export interface RequestHead {
   readonly stage?: number;
 }
 
-/** A figure of all steps of a plan together. */
 export function totalOf({ steps }: Pick<Plan, 'steps'>, figure: keyof StepCounts): number {
   return sumOf(steps.map(({ counts }) => counts[figure]));
 }

@@ -15,7 +15,6 @@ import { keyOfLists, listSuppression } from './list-suppression.js';
 import { noteOptOut, readListed } from './suppression.js';
 import { listNumbers } from './suppression-columns.js';
 
-/** A list of a step, by file. */
 interface WatchedList extends ListedStep {
   readonly file: InputFile;
   /** Its place among all lists. */

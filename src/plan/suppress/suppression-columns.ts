@@ -40,7 +40,6 @@ export function createColumn(name: string, international: number[] = []): Suppre
   return { name, ...lists, marked: 0, unreadable: 0, damaged: 0, withoutCountry: 0 };
 }
 
-/** Lists all numbers that a column may mean. */
 export function listNumbers({ international, national, otherReadings }: SuppressionColumn): number[] {
   return [...international, ...national, ...otherReadings];
 }
