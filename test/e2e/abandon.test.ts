@@ -131,7 +131,6 @@ describe('what a run leaves behind', () => {
     workspace.write('people-1.csv', people(30));
     workspace.change({ notify: { url, on: ['in-doubt'] }, steps });
     await killAfter(2, workspace, 'run', 'job.yaml');
-    workspace.setFaults();
     workspace.write('people-2.csv', people(5, 101));
 
     const { balance, earlier, exitCode } = await workspace.told('run', 'job.yaml');
@@ -150,7 +149,6 @@ describe('what a run leaves behind', () => {
     workspace.write('people-1.csv', people(30));
     workspace.change({ steps });
     expect((await workspace.run()).code).toBe(4);
-    workspace.setFaults();
     workspace.write('people-2.csv', 'name,mobile\n"P1,1\n');
 
     const { code, summary, stderr } = await workspace.run();

@@ -162,7 +162,6 @@ test('two approvals are of two people, and a plan of a retry needs its own', asy
   await approve('cid');
   workspace.setFaults({ kind: 'reject-rows', nth: 1, rows: 1 });
   expect(await apply()).toBe(1);
-  workspace.setFaults();
 
   const bob = as(workspace, 'bob');
   const { directory, planSha256 } = await bob.told('retry', 'job.yaml', '--only', 'rejected');

@@ -84,7 +84,6 @@ test.concurrent('killed while it sends, the next run finds the campaign paused, 
   // Two of the campaign come first.
   await killAfter(4, workspace, 'run', 'job.yaml');
   expect(await changesOf(workspace)).toEqual(['PAUSED']);
-  workspace.setFaults();
 
   const { code, summary } = await workspace.run();
 

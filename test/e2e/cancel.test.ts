@@ -141,7 +141,6 @@ test('of messages that wait for several times the first and the last are said', 
 test('of a run that is not at its end cancel says how many rows the next run sends, and what lets it go', async () => {
   const workspace = await aScheduledJob(people(30), { kind: 'status-401', nth: 2 });
   const { directory } = (await workspace.run()).summary;
-  workspace.setFaults();
   const said = await workspace.said('cancel', 'job.yaml');
   expect(said).toMatch(/10 messages taken back .* 20 rows of it are sent once it is resumed.* abandon out/);
   expect(await workspace.told('cancel', directory)).toMatchObject({ toSend: 20 });
@@ -155,7 +154,6 @@ test('of a run that is not at its end cancel says how many rows the next run sen
 test('of a run that stopped and was let go abandon names what the service holds, prune leaves it, and cancel takes it back', async () => {
   const workspace = await aScheduledJob(people(30), { kind: 'status-401', nth: 2 });
   const { directory } = (await workspace.run()).summary;
-  workspace.setFaults();
 
   const said = await workspace.said('abandon', directory);
   expect(said).toMatch(/the service holds 10 messages until.* cancel out\/sale\/\S+ /);

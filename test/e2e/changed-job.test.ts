@@ -118,7 +118,6 @@ test('a run whose steps were taken out of the job is brought to its end with the
   const steps = [dialer('PAUSED'), aContactsStep(), sms, dialer('RUNNING')];
   const workspace = await aJobOfSteps(people(3), steps, { kind: 'status-401', area: 'contacts', nth: 2 });
   expect((await workspace.run()).summary.stop?.reason).toBe('unauthorized');
-  workspace.setFaults();
 
   workspace.writeJob(aJobOfAreas(workspace, [sms]));
   const resumed = await workspace.run();
@@ -130,7 +129,6 @@ test('a run that has still to send to an area of which the job has no key any mo
   const conversations = { kind: 'conversations', ...OF_PEOPLE, channel: 'sandbox-channel', user: { name: 'name' } };
   const workspace = await aJobOfSteps(people(3), [conversations], { kind: 'status-401', area: 'gateway', nth: 2 });
   const { directory, plan } = (await workspace.run()).summary;
-  workspace.setFaults();
   workspace.change();
   const why = `Cannot resume run ${plan}: step 1 (conversations) of it is not done, and the job has no credentials for gateway any more`;
   await workspace.expectRefused(['run', 'job.yaml'], 2, 'bad-credentials', why);

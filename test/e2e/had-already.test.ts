@@ -184,7 +184,6 @@ test('a run that was let go counts with what it sent, and not with what it never
   const workspace = await aJobFor(people(30), {}, { kind: 'status-401', area: 'sms', nth: 2 });
   const { summary } = await workspace.run();
   expect(summary.balance.accepted).toBe(10);
-  workspace.setFaults();
   expect((await workspace.volley('abandon', summary.directory)).code).toBe(0);
   workspace.change({ name: 'other' });
   expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 20, skipped: 10 });
@@ -242,7 +241,6 @@ test.each(['hold', 'skip'])(
 test('a row whose number may have had the text, as it is in doubt, says so', async () => {
   const workspace = await aJobFor(people(2), {}, { kind: 'reset-after', area: 'sms', nth: 1 });
   expect((await workspace.run()).code).toBe(3);
-  workspace.setFaults();
   workspace.change({ name: 'other' });
   expect(reasonOf((await workspace.run()).summary)).toMatch(/^The number may have had exactly this text from run/);
 });

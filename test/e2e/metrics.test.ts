@@ -79,7 +79,6 @@ test('rows in doubt are those of all runs of the job, until they are settled; th
   expectRows(lost.samples, lost.ended.summary);
   expect(sumOf(lost.samples, 'volley_requests_total', { status: 'no_answer' })).toBe(1);
 
-  workspace.setFaults();
   expect((await run()).figures).toEqual([3, 2]);
 
   await workspace.settle(lost.ended.summary.directory, 'sent', 2);

@@ -95,7 +95,6 @@ test('nothing is moved before every run is finished; then the file that two step
   expect((await workspace.run()).code).toBe(4);
   expectFiles(workspace, ['monday.csv'], []);
 
-  workspace.setFaults();
   expect((await workspace.run()).code).toBe(0);
   expectFiles(workspace, [], ['monday.csv']);
 });

@@ -23,7 +23,6 @@ async function aJobWithRuns(apartMs = 60_000) {
   workspace.setFaults({ kind: 'reset-after', nth: 1 });
   expect((await workspace.run()).code).toBe(3);
   const second = note();
-  workspace.setFaults();
   workspace.write('people.csv', people(20, 200));
   await workspace.plan();
   return { workspace, first, second, planned: note() };
@@ -133,7 +132,6 @@ test('a run is newer than those that began before it, though the clock was set b
   const threeHours = 3 * 3_600_000;
   expect((await volleyLater(workspace, threeHours, 'run', 'job.yaml')).code).toBe(4);
   const [[id], first] = [workspace.plans(), workspace.firstRun()];
-  workspace.setFaults();
   expect((await volleyLater(workspace, threeHours, 'abandon', first)).code).toBe(0);
   const again = (await workspace.run('--again')).summary.plan;
   expect((await workspace.told('status', 'job.yaml')).plan).toBe(again);

@@ -29,7 +29,6 @@ test('run and apply post how they ended: finished, idle, in doubt, refused by a 
   const planned = await workspace.told('plan', 'job.yaml');
   expect((await workspace.volley('apply', planned.directory)).code).toBe(3);
   expect(posted()).toMatchObject({ event: 'in-doubt', command: 'apply', run: planned.plan, exitCode: 3, openDoubt: 2 });
-  workspace.setFaults();
 
   workspace.write('inbox/3.csv', people(2, 20));
   workspace.change({ notify, steps: [step()], guards: { maxMessages: 1 } });

@@ -62,7 +62,6 @@ test('the last line of the log begins with what its exit code is about, also of 
   expect(stopped?.reason).toContain('; 10 of 31 rows accepted, 10 rows in doubt, 10 rows not sent');
   expect(stopped?.hint).toMatch(/^Check that key or token, .*: \S.* run job\.yaml$/);
   workspace.write('tuesday.csv', people(5, 101));
-  workspace.setFaults();
 
   const resumed = await end();
   const run = String(stopped?.run);

@@ -54,7 +54,6 @@ describe('volley test', () => {
     workspace.setFaults({ kind: 'reset-after', area: 'sms', nth: 1 }, { kind: 'status-401', area: 'sms', nth: 2 });
     const again = () => send(workspace, 'job.yaml', '--count', '20');
     expect((await again()).summary).toMatchObject({ state: 'stopped', exitCode: 4 });
-    workspace.setFaults();
 
     const ran = await workspace.told('run', 'job.yaml');
     expect([ran.exitCode, ran.balance.accepted, ran.earlier]).toEqual([0, 30, undefined]);
@@ -187,7 +186,6 @@ describe('guards.requireTest', () => {
     const directory = await workspace.plan();
     const sent = await send(workspace, directory);
     expect([sent.code, sent.summary.balance.inDoubt]).toEqual([3, 1]);
-    workspace.setFaults();
     expect((await workspace.volley('apply', directory)).code).toBe(4);
 
     expect((await workspace.settle(sent.summary.directory, 'sent', 1)).code).toBe(0);

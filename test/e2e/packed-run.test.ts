@@ -17,7 +17,6 @@ async function aRun(): Promise<Run> {
   const workspace = await aJobFor(`${people(40)}Nobody,n/a\n`, { steps: [aContactsStep(), anSmsStep()] }, ...faults);
   const { code, summary } = await workspace.run();
   expect([code, summary.state]).toEqual([3, 'finished']);
-  workspace.setFaults();
   const run = { workspace, directory: workspace.runOf(summary.plan) };
   expect(listPlanFiles(run)).toEqual(PLAIN);
   return run;

@@ -227,7 +227,6 @@ test.each([['a plan of the files'], ['a plan of rows that a run did not reach']]
     if (which !== 'a plan of the files') {
       workspace.setFaults({ kind: 'status-401', nth: 2 });
       await workspace.volley('apply', run);
-      workspace.setFaults();
       run = (await workspace.retry(run, 'unprocessed')).directory;
     }
     const give = (...args: string[]) => volleyLater(workspace, 120_000, ...args);

@@ -11,7 +11,6 @@ import { rejectionsOf } from './account.js';
 async function aFinishedRun() {
   const workspace = await aJobFor(`${people(20)}Nobody,n/a\n`, {}, { kind: 'reject-rows', nth: 1, rows: 0.3 });
   const { summary } = await workspace.run();
-  workspace.setFaults();
   expect(summary.balance.rejected).toBeGreaterThan(1);
   return {
     workspace,

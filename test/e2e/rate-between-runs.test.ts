@@ -57,7 +57,6 @@ test('the limit of a job holds in any second of the ledger over an old run and a
   workspace.setFaults({ kind: 'status-401', area: 'sms', nth: 1 });
   workspace.write('in-a.csv', people(1000));
   expect(await run()).toBe(4);
-  workspace.setFaults();
   workspace.write('in-b.csv', people(1000, 2000));
   expect(await run()).toBe(0);
   expect(await worstSecond()).toEqual({ worst: 1000, count: 2000 });

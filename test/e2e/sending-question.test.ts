@@ -67,7 +67,6 @@ test('what is left of a run is asked for when it is resumed, and what is new aft
   const { workspace, at, run } = await aLiveJob(30);
   workspace.setFaults({ kind: 'status-401', nth: 2 });
   expect((await run('30')).code).toBe(4);
-  workspace.setFaults();
 
   const refused = await run('30');
   expect(refused.stderr).toMatch(/Left of run \w+: 20 people · from ACME · now, for about 1 s\.\nType 20 to send: /);

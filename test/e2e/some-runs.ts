@@ -7,7 +7,6 @@ import { aJobFor, type Workspace } from './a-workspace.js';
 export async function aStoppedRun(): Promise<{ workspace: Workspace; run: string }> {
   const workspace = await aJobFor(people(30), {}, { kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 });
   await killAfter(2, workspace, 'run', 'job.yaml');
-  workspace.setFaults();
   return { workspace, run: workspace.runs()[0] ?? '' };
 }
 
@@ -19,7 +18,6 @@ export async function aRunThatEndedEarly(): Promise<{ workspace: Workspace; run:
   ] as const;
   const workspace = await aJobFor(people(30), {}, ...faults);
   expect((await workspace.run()).code).toBe(4);
-  workspace.setFaults();
   return { workspace, run: workspace.runs()[0] ?? '' };
 }
 

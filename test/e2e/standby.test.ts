@@ -33,7 +33,6 @@ describe('a standby', () => {
     const { workspace, leader, standby } = await aPair(HANGS, { wallMs: 120_000 });
     leader.signal('SIGKILL');
     await leader.ended;
-    workspace.setFaults();
     standby.passes(LEASE_MS);
     const { code, stderr, summary } = await standby.ended;
 

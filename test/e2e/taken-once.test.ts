@@ -143,7 +143,6 @@ test.each([
   const workspace = await aJobFor(people(30), { repeat: 'per-day' }, { kind: 'status-401', area: 'sms', nth: 2 });
   const begunAt = todayAt(begins);
   expect((await runAt(workspace, begunAt)).code).toBe(4);
-  workspace.setFaults();
 
   const counts = [];
   for (const later of [minutes, minutes + 9 * 60]) {
@@ -234,7 +233,6 @@ test.each([
   const begunAt = todayAt('22:00');
   utimesSync(workspace.path('people.csv'), begunAt / 1000, begunAt / 1000);
   expect((await runAt(workspace, begunAt)).code).toBe(4);
-  workspace.setFaults();
   const ended = await runAt(workspace, begunAt + hours * 3_600_000);
   expect([ended.code, /no file is new|its newest file/.test(ended.stderr)]).toEqual([code, code === 2]);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
@@ -260,7 +258,6 @@ test.each([
 test('a job that sends with each start says so where one has finished the run of another instead', async () => {
   const workspace = await aJobFor(people(30), { repeat: 'always' }, { kind: 'status-401', area: 'sms', nth: 2 });
   expect((await workspace.run()).code).toBe(4);
-  workspace.setFaults();
   expect((await workspace.run()).stderr).toMatch(/this start has finished run \w+, and sends the files no second time/);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
 });
@@ -322,7 +319,6 @@ test('a job of every day at 19:00 that began at 23:48 and stopped is resumed; wi
   for (const [hours, sent] of Object.entries({ 65: 90, 72: 120 })) {
     const workspace = await aJobFor(people(30), { repeat: 'per-day' }, { kind: 'status-401', area: 'sms', nth: 8 });
     for (const late of [0, 24, 52.8]) await runAt(workspace, todayAt('19:00') + late * 3_600_000);
-    workspace.setFaults();
     expect((await runAt(workspace, todayAt('19:00') + Number(hours) * 3_600_000)).code).toBe(0);
     expect(await workspace.destinations()).toHaveLength(sent);
   }

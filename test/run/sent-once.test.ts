@@ -49,7 +49,6 @@ async function aWrongWord() {
   line.workspace.setFaults({ kind: 'reset-after', nth: 2 });
   line.write('a.csv', people(3));
   const first = await line.run();
-  line.workspace.setFaults();
   await line.workspace.settle(first.directory, 'not-sent', 1);
   const retried = await line.workspace.retry(first.directory, 'not-sent');
   expect(retried.state).toBe('planned');
@@ -129,7 +128,6 @@ describe('a receipt that comes after `volley retry`', () => {
     other.workspace.setFaults({ kind: 'reset-after', nth: 2 });
     other.write('a.csv', people(3));
     const told = await other.run();
-    other.workspace.setFaults();
     await other.receive(told.directory, 'rejected');
     await other.workspace.settle(told.directory, 'sent', 0);
     const refused = await other.workspace.retry(told.directory, 'rejected');
@@ -170,7 +168,6 @@ describe('an id of a row that was not refused', () => {
     );
     line.write('a.csv', people(3));
     const told = await line.run();
-    line.workspace.setFaults();
     const [header, row = ''] = (await line.rejectionsOf(told.directory)).split('\n');
     const forged = [1, 2].map((index) =>
       row.replace(/-1$/, `-${index + 1}`).replace(numberOf(1), numberOf(10 + index)),

@@ -28,7 +28,6 @@ test('a node that dies at night, by the page', async () => {
   await standby.says('stands by: process');
   leader.signal('SIGKILL');
   await leader.ended;
-  workspace.setFaults();
   alive.passes(60_000);
   const { code, stderr } = await workspace.finish(standby);
 
