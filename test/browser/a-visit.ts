@@ -35,6 +35,12 @@ interface Visit {
   readonly page: Page;
   /** Of its console, such as of what the policy forbids. */
   readonly complaints: string[];
+  /** Clicks, and waits for what it leads to. */
+  go(clicked: string, then: string | RegExp): Promise<void>;
+  /** The same, and looks at the page. */
+  see(clicked: string, then: string | RegExp): Promise<void>;
+  /** Ends a field with Enter, and looks at what that leads to. */
+  enter(field: string, text: string, then: string): Promise<void>;
 }
 
 /** A console that the tests of a file share, and visits to it, each by a link of its own. */
@@ -64,7 +70,27 @@ async function aVisit(browser: Browser, console: AConsole, options: BrowserConte
   page.on('pageerror', ({ message }) => complaints.push(message));
   page.on('dialog', (dialog) => complaints.push(dialog.message()));
   await page.goto(JSON.parse(stdout).link);
-  return { page, complaints };
+  const go: Visit['go'] = async (clicked, then) => {
+    await page.click(clicked);
+    await arrive(page, then);
+  };
+  const see: Visit['see'] = async (clicked, then) => {
+    await go(clicked, then);
+    await inspect(page);
+  };
+  const enter: Visit['enter'] = async (field, text, then) => {
+    await page.fill(field, text);
+    await page.keyboard.press('Enter');
+    await arrive(page, then);
+    await inspect(page);
+  };
+  return { page, complaints, go, see, enter };
+}
+
+/** At an address, which begins with stars, or where this can be seen. */
+export async function arrive(page: Page, then: string | RegExp): Promise<void> {
+  if (then instanceof RegExp || then.startsWith('**')) await page.waitForURL(then);
+  else await page.waitForSelector(then);
 }
 
 /** It needs no scrolling to the side, and axe finds nothing that hinders anyone. With each commit one page in three is looked at, in one way; with the next, others. */

@@ -14,27 +14,18 @@ test('the list of campaigns, a person, the settings and the sheets of a workbook
   await console.aCampaign('sale', PEOPLE.replace('First Name', 'name'));
   await console.check('sale');
   await console.send('sale', 5);
-  const { page, complaints } = await visit();
-  await page.fill('#find', HOSTILE[0] ?? '');
-  await page.keyboard.press('Enter');
-  await page.waitForSelector('text=No campaign has');
-  await inspect(page);
+  const { page, complaints, go, see, enter } = await visit();
+  await enter('#find', HOSTILE[0] ?? '', 'text=No campaign has');
   await page.click('header >> text=People');
   await inspect(page);
-  await page.fill('#number', '91234500');
-  await page.keyboard.press('Enter');
-  await page.waitForSelector('.wrong');
-  await inspect(page);
+  await enter('#number', '91234500', '.wrong');
   await page.fill('#number', '+6591234500');
   await page.keyboard.press('Enter');
   await page.waitForSelector('text=1 message to');
   expect(await page.locator('td').allInnerTexts()).toContain(`Hi ${HOSTILE[0]}, sale!`);
   await inspect(page);
-  await page.click('button:has-text("Opt out")');
-  await page.waitForSelector('text=Opted out.');
-  await inspect(page);
-  await page.click('button:has-text("Opt in")');
-  await page.waitForSelector('text=not on the list of opt-outs');
+  await see('button:has-text("Opt out")', 'text=Opted out.');
+  await go('button:has-text("Opt in")', 'text=not on the list of opt-outs');
   await page.click('header >> text=Settings');
   await inspect(page);
   for (let at = 0; at < 60; at++)
@@ -47,13 +38,9 @@ test('the list of campaigns, a person, the settings and the sheets of a workbook
   await page.fill('#name', 'sheets');
   await page.click('text=Start a campaign');
   await page.fill('#path', join(console.directory, 'sheets.xlsx'));
-  await page.click('text=Use this file');
-  await page.waitForSelector('h1:has-text("Which sheet has the people?")');
-  await inspect(page);
+  await see('text=Use this file', 'h1:has-text("Which sheet has the people?")');
   await page.selectOption('#sheet', HOSTILE[1] ?? '');
-  await page.click('text=Go on');
-  await page.waitForSelector('#destination');
-  await inspect(page);
+  await see('text=Go on', '#destination');
   await page.goto(`${console.origin}/c/sheets`);
   await inspect(page);
   expect(complaints).toEqual([]);
@@ -61,14 +48,12 @@ test('the list of campaigns, a person, the settings and the sheets of a workbook
 });
 
 test('an empty file is refused at once, and another one is taken in its place', { timeout: TIMEOUT_MS }, async () => {
-  const { page, complaints } = await visit();
+  const { page, complaints, go } = await visit();
   await page.fill('#name', 'empty');
   await page.click('text=Start a campaign');
   await page.setInputFiles('#file', console.write('empty.csv', ''));
-  await page.click('text=Upload');
-  await page.waitForSelector('.wrong:has-text("Choose a file that has rows")');
+  await go('text=Upload', '.wrong:has-text("Choose a file that has rows")');
   await page.setInputFiles('#file', console.write('people.csv', PEOPLE));
-  await page.click('text=Upload');
-  await page.waitForURL('**/columns');
+  await go('text=Upload', '**/columns');
   expect(complaints).toEqual([]);
 });

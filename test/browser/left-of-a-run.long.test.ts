@@ -12,7 +12,7 @@ test('what is left of a run can be read and decided likewise: in doubt, taken ba
   timeout: TIMEOUT_MS,
 }, async () => {
   const sandbox = await startSandbox({ rateLimits: {}, faults: [{ kind: 'reset-after', area: 'sms', nth: 1 }] });
-  const { page, complaints } = await visit();
+  const { page, complaints, go, see, enter } = await visit();
   const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 19);
   const start = async (name: string, change: (job: string) => string) => {
     await console.aCampaign(name, ofOthers(PEOPLE.replace('First Name', 'name'), name));
@@ -26,33 +26,19 @@ test('what is left of a run can be read and decided likewise: in doubt, taken ba
   };
   await start('doubt', (job) => job.replace('sandbox: true', serviceOf(sandbox)));
   await inspect(page);
-  await page.click('a:has-text("in doubt")');
-  await page.waitForURL('**/doubt/doubt');
-  await inspect(page);
-  await page.click('text=Count as sent');
-  await page.waitForSelector('.wrong a[href="#count"]');
-  await inspect(page);
+  await see('a:has-text("in doubt")', '**/doubt/doubt');
+  await see('text=Count as sent', '.wrong a[href="#count"]');
   await page.fill('#count', '5');
-  await page.click('text=Count as sent');
-  await page.waitForURL('**/run');
+  await go('text=Count as sent', '**/run');
   const hold = (job: string) => job.replace('template:', `template:\n      scheduled: { at: "${at}", timeZone: UTC }`);
   await start('later', (job) => hold(job.replace('sandbox: true', serviceOf(sandbox))));
-  await page.click('a:has-text("Take back")');
-  await page.waitForURL(/take-back/);
-  await inspect(page);
+  await see('a:has-text("Take back")', /take-back/);
   await page.fill('#count', '5');
-  await page.click('main button:text-is("Take back")');
-  await page.waitForSelector('text=5 messages taken back');
-  await inspect(page);
+  await see('main button:text-is("Take back")', 'text=5 messages taken back');
   await start('again', (job) => job);
   // What could not be used is corrected, and sent.
-  await page.click('a:has-text("Fix 1 row")');
-  await page.waitForURL('**/fix');
-  await inspect(page);
-  await page.fill('#cell-0-1', '+65 91');
-  await page.keyboard.press('Enter');
-  await page.waitForSelector('.wrong a[href="#cell-0-1"]');
-  await inspect(page);
+  await see('a:has-text("Fix 1 row")', '**/fix');
+  await enter('#cell-0-1', '+65 91', '.wrong a[href="#cell-0-1"]');
   await page.fill('#cell-0-1', ofOthers(FIXED, 'again'));
   await page.keyboard.press('Enter');
   await page.waitForSelector('button:text-is("Check the 1")');
@@ -74,8 +60,7 @@ test('what is left of a run can be read and decided likewise: in doubt, taken ba
   await send('again', 1);
   await page.waitForSelector('text=had exactly this text already');
   await inspect(page);
-  await page.click('text=all the same');
-  await page.waitForSelector('text=sent again');
+  await go('text=all the same', 'text=sent again');
   expect(complaints).toEqual([]);
   await page.close();
   await sandbox.close();

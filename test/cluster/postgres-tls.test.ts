@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { openDatabase, parseDatabaseUrl } from '../../src/cluster/postgres/database.js';
+import { findPort } from '../e2e/opened.js';
 import { SELF_SIGNED } from '../service/self-signed.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
@@ -10,7 +10,7 @@ let server: PostgresServer;
 let port: number;
 let authority: string;
 beforeAll(async () => {
-  port = await findFreePort();
+  port = await findPort();
   server = await startPostgres('fsync=off', 'listen_addresses=127.0.0.1,127.0.0.2', `port=${port}`);
   authority = writeForServer('server.crt', SELF_SIGNED.cert);
 });
@@ -81,12 +81,4 @@ function writeForServer(name: string, text: string): string {
   chownSync(path, uid, gid);
   chmodSync(path, 0o600);
   return path;
-}
-
-async function findFreePort(): Promise<number> {
-  const listener = createServer();
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  const address = listener.address();
-  await new Promise((resolve) => listener.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -1,20 +1,10 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { aFolder } from '../plan/a-plan.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
@@ -23,7 +13,7 @@ type Start = Readonly<{ code: number | null; said: string }>;
 
 /** A checkout with a handful of sources, which says its version in each part that it loads. It is built by the build of this checkout. */
 class BuildTree {
-  readonly root: string = mkdtempSync(join(tmpdir(), 'volley-build-'));
+  readonly root: string = aFolder();
 
   constructor() {
     for (const name of ['.build.mjs', '.rolldown.cjs', 'package.json', 'tsconfig.json', 'src/tsconfig.json']) {
@@ -111,14 +101,9 @@ export type { Shown } from './input/shown.js';
   list(directory = 'dist'): string[] {
     return readdirSync(this.path(directory)).sort();
   }
-
-  remove(): void {
-    rmSync(this.root, { recursive: true, force: true });
-  }
 }
 
 const tree = new BuildTree();
-afterAll(() => tree.remove());
 
 const chunksOf = () => tree.list().filter((name) => name.startsWith('chunks'));
 const currentChunks = () => /chunks-[0-9a-f]{16}/.exec(readFileSync(tree.path('dist/cli.js'), 'utf8'))?.[0] ?? '';

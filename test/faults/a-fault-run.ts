@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Env, nodeEnv } from '../../src/command/env.js';
 import { parseJob } from '../../src/job/load.js';
@@ -7,6 +5,7 @@ import { createHost } from '../../src/library/program-host.js';
 import type { Summary } from '../../src/report/summary.js';
 import { createTransport } from '../../src/service/transport.js';
 import { runLoadedJob } from '../command/give-verb.js';
+import { aFolder } from '../plan/a-plan.js';
 import { FaultyServer, type Strike } from './faulty-server.js';
 import { type Kind, rowsOf } from './kinds.js';
 
@@ -19,18 +18,17 @@ export interface Scene {
   run(): Promise<{ code: number; summary: Summary | undefined }>;
 }
 
-/** A folder with the rows of a kind and a job for them, before a server with a fault; all of it is gone after the task. */
+/** A folder with the rows of a kind and a job for them, before a server with a fault, which is closed after the task. */
 export async function withScene<T>(
   kind: Kind,
   strike: Strike,
   task: (scene: Scene) => Promise<T>,
   { concurrency = 1 } = {},
 ): Promise<T> {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-faults-'));
   const server = await FaultyServer.open(strike);
   try {
     const lines = rowsOf(kind).map((row) => `${Object.values(row).join(',')}\n`);
-    writeFileSync(join(directory, 'people.csv'), `name,mobile,session,code\n${lines.join('')}`);
+    const directory = aFolder({ 'people.csv': `name,mobile,session,code\n${lines.join('')}` });
     const text = JSON.stringify(createJob(kind, { server, strike, concurrency }));
     const job = parseJob(text, join(directory, 'job.yaml'));
     const run = async () => {
@@ -49,7 +47,6 @@ export async function withScene<T>(
     return await task({ server, run });
   } finally {
     await server.close();
-    rmSync(directory, { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -10,6 +9,7 @@ import { aWorkspaceInProcess, type Workspace } from '../e2e/a-workspace.js';
 import { needNginx } from '../e2e/of-the-machine.js';
 import { findPort, openHere } from '../e2e/opened.js';
 import { oneIn } from '../one-in.js';
+import { aFolder } from '../plan/a-plan.js';
 
 const ROWS = 120;
 /** Which of the requests that arrive meet what stands between. The first are probes. */
@@ -87,9 +87,7 @@ const nginx = needNginx();
 
 /** In front of the service, as Debian's package comes: upstreams that say nothing in time, and what is then answered. */
 async function anNginxBefore(upstream: string, settings: string): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-nginx-'));
-  mkdirSync(join(directory, 'html'));
-  writeFileSync(join(directory, 'html', 'maintenance.html'), MAINTENANCE);
+  const directory = aFolder({ 'html/maintenance.html': MAINTENANCE });
   const port = await findPort();
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${join(directory, name)};`,
@@ -120,7 +118,6 @@ async function anNginxBefore(upstream: string, settings: string): Promise<string
   onTestFinished(async () => {
     child.kill('SIGTERM');
     await ended;
-    rmSync(directory, { recursive: true });
   });
   await expect.poll(async () => (child.exitCode === null ? isListening(port) : said), { timeout: 10_000 }).toBe(true);
   return `http://127.0.0.1:${port}`;

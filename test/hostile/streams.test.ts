@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, openSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, openSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { renderJobJsonSchema } from '../../src/job/schema/json-schema.js';
@@ -11,14 +10,9 @@ import { aFolder } from '../plan/a-plan.js';
 type Stream = 'pipe' | number;
 
 function aDirectory(): string {
-  const directory = aFolder();
   const step = { kind: 'sms', input: { files: 'people.csv' }, destination: 'mobile', template: { text: 'Hi' } };
-  writeFileSync(
-    join(directory, 'sale.yaml'),
-    JSON.stringify({ service: { sandbox: true }, steps: [step], output: 'out' }),
-  );
-  writeFileSync(join(directory, 'people.csv'), 'mobile\n+6591234567\n');
-  return directory;
+  const job = { service: { sandbox: true }, steps: [step], output: 'out' };
+  return aFolder({ 'sale.yaml': JSON.stringify(job), 'people.csv': 'mobile\n+6591234567\n' });
 }
 
 function start(args: readonly string[], [stdout, stderr]: readonly [Stream, Stream], cwd = '.'): ChildProcess {

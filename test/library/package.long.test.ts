@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -8,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { Running } from '../e2e/command.js';
 import { oneIn } from '../one-in.js';
+import { aFolder } from '../plan/a-plan.js';
 import { Client } from '../sandbox/sandbox-client.js';
 
 const run = promisify(execFile);
@@ -72,19 +72,15 @@ async function installPackage(folder: string): Promise<string> {
 }
 
 describe('the packed package, installed in an empty folder', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'volley-package-'));
+  const folder = aFolder({ 'people.csv': 'name,mobile\nMei,+6591234561\nTan,+6591234562\n' });
   let sandbox: Sandbox;
   let warnings: string;
   beforeAll(async () => {
     warnings = await installPackage(folder);
     sandbox = await startSandbox();
-    writeFileSync(join(folder, 'people.csv'), 'name,mobile\nMei,+6591234561\nTan,+6591234562\n');
     // The registry may be slow.
   }, 180_000);
-  afterAll(async () => {
-    await sandbox?.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => sandbox?.close());
 
   /** A program that ends by itself, with what it said as JSON. */
   async function say(program: string): Promise<unknown> {
@@ -150,10 +146,9 @@ ${USE.replace('process.env.ORIGIN', "process.env.ORIGIN ?? ''").replace('let ref
 
   test('prints its reference from any directory, as the pages are written', async () => {
     const command = join(folder, 'node_modules/.bin/volley');
-    const elsewhere = mkdtempSync(join(tmpdir(), 'volley-elsewhere-'));
+    const elsewhere = aFolder();
     const { stdout: topics } = await run(command, ['help'], { cwd: elsewhere });
     const { stdout: page } = await run(command, ['help', 'job-file'], { cwd: elsewhere });
-    rmSync(elsewhere, { recursive: true });
     expect(topics).toMatch(/^ {2}job-file +Every key of a job file/m);
     expect(page).toBe(readFileSync(join(CHECKOUT, 'jobs/reference/job-file.md'), 'utf8'));
     const installed = join(folder, 'node_modules/volley');

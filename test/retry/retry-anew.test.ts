@@ -4,15 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { settleByDecision } from '../../src/settle/settle-rows.js';
 import { aCsvOf, aFolder, aNumber, anInput, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
-import { refuseSome } from '../run/a-mixed-run.js';
+import { refuseSome, sentTo } from '../run/a-mixed-run.js';
 import { aRun, aScriptedService, failure, reportOf } from '../run/a-run.js';
 import { depsOf, lockedRun, withLock } from '../settle/an-export.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { applyRetry, planIn, plansOf, retriedPlan, retry, waitingPlans } from './a-retry.js';
 
 const numbers = (...rows: number[]) => rows.map(aNumber);
-const sentTo = (service: ReturnType<typeof aScriptedService>) =>
-  service.sent.flatMap(({ body }) => body.messages?.map(({ destination }) => destination) ?? []);
 
 /** Nine people in three requests: 1 is refused as `REJECTED`, 6 to 8 with code 1100; there is a list of who opted out. */
 async function aRunWithList() {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import type { Job } from '../../src/job/job.js';
 import { decodeLine, type JournalEntry, type Stop } from '../../src/journal/entry-format.js';
@@ -237,4 +238,8 @@ export function slowFiles({ disk }: Pick<MadePlan, 'disk'>, onSynced: () => void
 /** Messages that were accepted more than once. */
 export function duplicatesAmong(ids: readonly string[]): string[] {
   return ids.filter((id, index) => ids.indexOf(id) !== index);
+}
+
+export async function untilAborted(signal: AbortSignal | undefined): Promise<void> {
+  if (signal?.aborted === false) await once(signal, 'abort');
 }

@@ -2,13 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { StopSwitch } from '../../src/run/stop.js';
 import { aPlanOfBatches } from '../plan/a-plan.js';
-import { aRun, aScriptedService, entriesOf, failure, reportOf } from './a-run.js';
-
-const untilAborted = (signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+import { aRun, aScriptedService, entriesOf, failure, reportOf, untilAborted } from './a-run.js';
 
 describe('a run that is asked to stop', () => {
   it('while a request waits at the gate sends it not: the row stays unprocessed, and a later run sends it', async () => {

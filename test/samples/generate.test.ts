@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { aFolder } from '../plan/a-plan.js';
 import { CODES, parseExpectedRows, readAccount, SAMPLES } from './expected.js';
 
 /** The README of the samples says what is in them. */
@@ -18,13 +18,8 @@ const BY_HAND = [
   'win-back.csv',
 ];
 
-let made: string;
-
-beforeAll(() => {
-  made = mkdtempSync(join(tmpdir(), 'volley-samples-'));
-  execFileSync(process.execPath, [join(SAMPLES, 'generate.mjs'), made]);
-});
-afterAll(() => rmSync(made, { recursive: true, force: true }));
+const made = aFolder();
+execFileSync(process.execPath, [join(SAMPLES, 'generate.mjs'), made]);
 
 describe('generator of the samples', () => {
   test('gives exactly the committed files for its seed', () => {

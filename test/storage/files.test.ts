@@ -1,15 +1,14 @@
-import { mkdtempSync, promises, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { promises, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { createFiles, type Files, nodeFiles, type RawFiles } from '../../src/storage/files.js';
+import { aFolder } from '../plan/a-plan.js';
 import { aMemoryDisk } from './a-memory-disk.js';
 
 let directory = '';
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'volley-files-'));
+  directory = aFolder();
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const at = (name: string) => join(directory, name);
 const modeOf = (path: string) => statSync(path).mode & 0o777;

@@ -1,22 +1,9 @@
-import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { nodeFiles } from '../../src/storage/files.js';
 import { type Identity, identityOf, isSameIdentity } from '../../src/storage/identity.js';
-
-const roots: string[] = [];
-afterEach(() => {
-  for (const root of roots.splice(0)) rmSync(root, { recursive: true });
-});
-
-function aDirectory(): string {
-  const root = mkdtempSync(join(tmpdir(), 'volley-identity-'));
-  roots.push(root);
-  mkdirSync(join(root, 'out'));
-  writeFileSync(join(root, 'out/file'), '1');
-  return root;
-}
+import { aFolder } from '../plan/a-plan.js';
 
 async function look(path: string): Promise<Identity> {
   const found = await nodeFiles.stat(path);
@@ -25,7 +12,7 @@ async function look(path: string): Promise<Identity> {
 }
 
 test.each(['out', 'out/file'])('%s that is moved is the same; a copy is another one', async (name) => {
-  const root = aDirectory();
+  const root = aFolder({ 'out/file': '1' });
   const before = await look(join(root, name));
   cpSync(join(root, 'out'), join(root, 'copy'), { recursive: true, preserveTimestamps: true });
   expect(isSameIdentity(before, await look(join(root, name.replace('out', 'copy'))))).toBe(false);

@@ -1,12 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { nodeFiles } from '../../src/storage/files.js';
+import { aFolder } from '../plan/a-plan.js';
 
-const root = mkdtempSync(join(tmpdir(), 'volley-make-'));
+const root = aFolder();
 const at = (path: string) => join(root, path);
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 test('directories that are missing are made, those that are there stay', async () => {
   await nodeFiles.makeDirectory(at('a/b/c'));

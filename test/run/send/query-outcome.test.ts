@@ -4,7 +4,7 @@ import { StopSwitch } from '../../../src/run/stop.js';
 import type { Call } from '../../../src/service/transport.js';
 import { someLimits } from '../../plan/a-plan.js';
 import { LOST as LOCK_LOST, lostAtGate } from '../a-lost-lock.js';
-import { duplicatesAmong, failure, response } from '../a-run.js';
+import { duplicatesAmong, failure, response, untilAborted } from '../a-run.js';
 import { aCheck, aCheckPlan, applyScript, aSession, hasCode } from '../a-verification-run.js';
 
 const LOST = failure(true);
@@ -237,11 +237,4 @@ function sessions(count: number): string[] {
 async function dieInFlight(made: Awaited<ReturnType<typeof aCheckPlan>>): Promise<void> {
   const died = new Error('the process died');
   await expect(applyScript(made, () => Promise.reject(died))).rejects.toBe(died);
-}
-
-function untilAborted(signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal === undefined || signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
