@@ -44,11 +44,11 @@ export async function benchPlan({ directory, rows, runs }: BenchOptions): Promis
   if (!hasPython) process.stdout.write('\n(c) Python was skipped: it has no package phonenumbers here.\n');
 }
 
-function subjectVolley(directory: string, name = 'volley plan'): Subject {
+function subjectVolley(directory: string): Subject {
   const job = join(directory, 'bench.yaml');
   writePlanJob(job);
   return {
-    name,
+    name: 'volley plan',
     measure: async () => {
       rmSync(join(directory, 'out'), { recursive: true, force: true });
       return runProgram({ args: [COMMAND, 'plan', job] });

@@ -2,7 +2,6 @@ import type {
   AttemptKey,
   HandedPart,
   LeadKey,
-  OnLost,
   OpenStep,
   RunNews,
   SentCalls,
@@ -43,11 +42,11 @@ export function aPart(request: number, over: Partial<HandedPart> = {}): HandedPa
 }
 
 /** A run whose step 1 is open, with parts of two rows each. */
-export async function aRun(cluster: Server, { run = 'run-a', parts = [aPart(1)], onLost = 'in-doubt' as OnLost } = {}) {
+export async function aRun(cluster: Server, { parts = [aPart(1)] } = {}) {
   const store = await cluster.connect();
-  const lead = { run, epoch: 1 };
-  await store.lead(lead, { ...NEW_LEAD, job: `job of ${run}` });
-  await openStep(store, lead, { provisionedIds: ['id "1"', ''], onLost });
+  const lead = { run: 'run-a', epoch: 1 };
+  await store.lead(lead, { ...NEW_LEAD, job: 'job of run-a' });
+  await openStep(store, lead, { provisionedIds: ['id "1"', ''], onLost: 'in-doubt' });
   await store.handOver(lead, parts);
   return { store, lead };
 }
@@ -78,8 +77,8 @@ export function readNews(store: Store, lead: LeadKey, limit = 10): Promise<RunNe
 }
 
 /** What a leader says once its journal has what ended, or so much of it. */
-export async function noteTaken(store: Store, lead: LeadKey, count = 10): Promise<void> {
-  const { ended } = await readNews(store, lead, count);
+export async function noteTaken(store: Store, lead: LeadKey): Promise<void> {
+  const { ended } = await readNews(store, lead, 10);
   await store.readNews(lead, { limit: 1, taken: ended.map(({ order }) => order) });
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createContext } from '../../src/command/context.js';
 import { byArea } from '../../src/domain/areas.js';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { ALL_CREDENTIALS, anSmsStep } from '../job/a-job-file.js';
 import { aFolder } from '../plan/a-plan.js';
@@ -19,8 +19,8 @@ export const KEYS = {
 };
 
 /** A sandbox that ends with the test. */
-export async function aSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = await startSandbox({ rateLimits: {}, ...options });
+export async function aSandbox(): Promise<Sandbox> {
+  const sandbox = await startSandbox({ rateLimits: {} });
   onTestFinished(() => sandbox.close());
   return sandbox;
 }

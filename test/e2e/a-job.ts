@@ -45,11 +45,7 @@ export function aStepForTomorrow(): object {
 export const IN_ORDER = { requestsPerSecond: 100, concurrency: 1 };
 
 /** A job whose steps may use every area of the workspace's sandbox; the keys stand in files beside it. */
-export function aJobOfAreas(
-  workspace: Workspace,
-  steps: readonly object[],
-  { service, ...changes }: Changes & { service?: Changes } = {},
-): object {
+export function aJobOfAreas(workspace: Workspace, steps: readonly object[]): object {
   const { origin, credentials } = workspace.sandbox;
   const { gatewayKey, chatKey, campaign } = credentials;
   const secret = (name: string, text: string) => {
@@ -58,7 +54,6 @@ export function aJobOfAreas(
   };
   return aJob(workspace, {
     steps,
-    ...changes,
     service: {
       credentials: {
         apiKey: { env: 'VOLLEY_API_KEY' },
@@ -71,7 +66,6 @@ export function aJobOfAreas(
         },
       },
       bases: { sms: origin, contacts: origin, verification: origin, gateway: origin, campaign: origin, chat: origin },
-      ...service,
     },
   });
 }

@@ -22,8 +22,8 @@ export async function aRunThatEndedEarly(): Promise<{ workspace: Workspace; run:
 }
 
 /** Twelve people had "Hi P1" … from job `sale`; then the export has grown by one. */
-export async function aGrownExport(changes: Record<string, unknown> = {}): Promise<Workspace> {
-  const workspace = await aJobFor(people(12), changes);
+export async function aGrownExport(): Promise<Workspace> {
+  const workspace = await aJobFor(people(12));
   expect((await workspace.run()).code).toBe(0);
   workspace.write('people.csv', people(13));
   return workspace;

@@ -57,13 +57,9 @@ export const ALL_CREDENTIALS = {
 export function fillOne<Kind extends Step['kind']>(
   kind: Kind,
   written: Record<string, unknown>,
-  around: Record<string, unknown> = {},
 ): Extract<Step, { kind: Kind }> {
-  const job = parseJob(
-    aJobFile({ service: { sandbox: true }, steps: [written, anSmsStep()], ...around }),
-    '/jobs/a.yaml',
-  );
-  const [step] = job.steps;
+  const job = aJobFile({ service: { sandbox: true }, steps: [written, anSmsStep()] });
+  const [step] = parseJob(job, '/jobs/a.yaml').steps;
   if (step?.kind !== kind) throw new Error(`The step is of kind ${step?.kind}, expected ${kind}`);
   return step as Extract<Step, { kind: Kind }>;
 }

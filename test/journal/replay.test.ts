@@ -11,8 +11,7 @@ function replay(...entries: readonly JournalEntry[]): RunState {
 
 const again = (fields: Partial<Parameters<typeof anOutcome>[0]> = {}) =>
   anOutcome({ ...fields, result: { kind: 'again', why: 'HTTP 429' } });
-const split = (fields: Partial<Parameters<typeof anOutcome>[0]> = {}) =>
-  anOutcome({ ...fields, result: { kind: 'split', why: 'HTTP 400' } });
+const split = () => anOutcome({ result: { kind: 'split', why: 'HTTP 400' } });
 
 // In whatever order requests are begun, split and settled: replay.property.test.ts.
 describe('run state of a request', () => {

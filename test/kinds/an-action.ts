@@ -16,7 +16,7 @@ export function someFigures(changes: Partial<RunFigures> = {}): RunFigures {
 }
 
 /** The service as a list of answers, an Error to be thrown among them; `told` is all that the action did, in order. */
-export function anActionContext(answers: readonly unknown[], figures: Partial<RunFigures> = {}) {
+export function anActionContext(answers: readonly unknown[]) {
   const told: unknown[] = [];
   const left = [...answers];
   const context: ActionContext = {
@@ -26,7 +26,7 @@ export function anActionContext(answers: readonly unknown[], figures: Partial<Ru
       if (answer instanceof Error) throw answer;
       return answer as never;
     },
-    figures: someFigures(figures),
+    figures: someFigures(),
     wasBegun: false,
     begin: async () => {
       told.push('begin');

@@ -15,11 +15,11 @@ function anSms(text: string, { from = '+6591234567', umid = `u-${text}`, afterS 
   return { namespace: 'SMS', eventType: 'inbound_message_received', description: 'Inbound SMS', payload };
 }
 
-async function aTaker(disk: MemoryDisk = aMemoryDisk(), files = disk.files, inWords: string[] = ['START']) {
+async function aTaker(disk: MemoryDisk = aMemoryDisk(), files = disk.files) {
   const warned: string[] = [];
   const log = { info: () => {}, warn: (text: string) => void warned.push(text), error: () => {} };
   const deps = { files, clock: new FakeClock(), log };
-  const taking = await takeOptOuts({ optOuts: LIST, words: undefined, inWords }, deps);
+  const taking = await takeOptOuts({ optOuts: LIST, words: undefined, inWords: ['START'] }, deps);
   if (taking === undefined) throw new Error('No one is taken down');
   const listener = await aListener({ disk, onArrived: taking.onArrived });
   const lines = () => disk.readText(LIST).slice(OPT_OUT_HEADER.length).split('\n').slice(0, -1);

@@ -157,7 +157,7 @@ describe('a row is claimed once', () => {
 
   it('when it was in doubt, once it is settled as not sent', async () => {
     const made = await aMixedRun();
-    await settleAll(made, 'not-sent', 3);
+    await settleAll(made, 'not-sent');
     const child = await retriedPlan(made, 'not-sent');
     expect(numbersOf(child)).toEqual(numbers(3, 4, 5));
     expect((await retry(made, 'not-sent')).made).toBeUndefined();
@@ -166,7 +166,7 @@ describe('a row is claimed once', () => {
 
   it('never when it was in doubt and is settled as sent', async () => {
     const made = await aMixedRun();
-    await settleAll(made, 'sent', 3);
+    await settleAll(made, 'sent');
     expect((await retry(made, 'not-sent')).made).toBeUndefined();
   });
 });

@@ -37,11 +37,10 @@ export async function aStoppedRun(): Promise<MadePlan> {
   return made;
 }
 
-export const settleAll = (made: MadePlan, assume: 'sent' | 'not-sent', confirm: number) => {
-  return withLock(made, async (lock) =>
-    settleByDecision(await lockedRun(made, lock), { assume, confirm, person: 'ann' }, depsOf(made)),
+export const settleAll = (made: MadePlan, assume: 'sent' | 'not-sent') =>
+  withLock(made, async (lock) =>
+    settleByDecision(await lockedRun(made, lock), { assume, confirm: 3, person: 'ann' }, depsOf(made)),
   );
-};
 export const numbersOf = ({ rows }: MadePlan) => rows.map(({ cells }) => cells[0]);
 export const numbers = (...rows: number[]) => rows.map(aNumber);
 export const sentTo = (service: ReturnType<typeof aScriptedService>) =>

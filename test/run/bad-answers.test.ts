@@ -18,9 +18,9 @@ import { aRun, aScriptedService, batchAnswer, entriesOf, failure, reportOf, resp
 const files = aFolder({ 'people.csv': aCsvOf(300) });
 
 /** Four batches, of 10, 100, 100 and 90, one after the other. */
-async function sendThrough(script: Script, step = anSmsStep()) {
-  const one = { ...step, batchSize: 100, limits: someLimits({ concurrency: 1 }) };
-  const made = await aPlan({ files, job: { steps: [one] } });
+async function sendThrough(script: Script) {
+  const step = anSmsStep({ batchSize: 100, limits: someLimits({ concurrency: 1 }) });
+  const made = await aPlan({ files, job: { steps: [step] } });
   const service = aScriptedService(script);
   const run = await aRun({ made, service });
   return { made, service, ...run, summary: await reportOf(made) };

@@ -24,9 +24,9 @@ import {
 const HOUR = 3_600_000;
 const ROWS = 60;
 
-async function aStagedPlan(stages: readonly Partial<RampStage>[], changes: Partial<SmsStep> = {}) {
+async function aStagedPlan(stages: readonly Partial<RampStage>[]) {
   const ramp = stages.map((stage) => ({ size: { percent: 10 }, stopAbove: { rejectedPercent: 10 }, ...stage }));
-  const step = anSmsStep({ ramp, batchSize: 5, limits: someLimits({ concurrency: 3 }), ...changes });
+  const step = anSmsStep({ ramp, batchSize: 5, limits: someLimits({ concurrency: 3 }) });
   return aPlan({ files: { 'people.csv': aCsvOf(ROWS) }, job: { steps: [step] } });
 }
 

@@ -36,9 +36,9 @@ export function other(cells: ExportCells = {}): ExportCells {
   };
 }
 
-export function csvOf(rows: readonly ExportCells[], columns: readonly (keyof ExportCells)[] = COLUMNS): string {
+export function csvOf(rows: readonly ExportCells[]): string {
   const line = (cells: readonly string[]) => `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')}\n`;
-  return line(columns) + rows.map((row) => line(columns.map((name) => row[name] ?? ''))).join('');
+  return line(COLUMNS) + rows.map((row) => line(COLUMNS.map((name) => row[name] ?? ''))).join('');
 }
 
 export function depsOf({ disk }: Pick<MadePlan, 'disk'>): LockPorts & Parameters<typeof settleByExport>[2] {

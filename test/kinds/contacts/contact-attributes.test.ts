@@ -5,10 +5,10 @@ import { Columns } from '../../../src/normalize/columns.js';
 
 const COLUMNS = ['id', 'Mobile', 'tier', 'First Name', '', 'notes', '_umid'];
 
-function bind(attributes: ContactsStep['customAttributes'], taken: number[] = [1], columns = COLUMNS) {
-  const of = new Columns(columns);
+function bind(attributes: ContactsStep['customAttributes'], taken: number[] = [1]) {
+  const of = new Columns(COLUMNS);
   const bound = bindAttributes(attributes, of, new Set(taken));
-  return { attributes: bound.map(({ name, index }) => `${name} = ${columns[index]}`), problems: of.problems };
+  return { attributes: bound.map(({ name, index }) => `${name} = ${COLUMNS[index]}`), problems: of.problems };
 }
 
 const rest = ({ except = [], rename = {} }: { except?: string[]; rename?: Record<string, string> }) => ({
