@@ -13,6 +13,13 @@ const numberOf = (index: number) => `+65${91_000_000 + index}`;
 const BLANK = /^[\s\p{Cf}]*$/u;
 const quote = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
 
+/** What became of files that a job of one step sends: each of their rows is accounted for. */
+async function send(files: Readonly<Record<string, string>>, step: object) {
+  const ended = await runWhole({ files, steps: [{ limits: LIMITS, ...step }] });
+  expect(expectAccountOrRefusal(ended)).toBe('account');
+  return ended;
+}
+
 function isSms(entry: LedgerEntry): entry is SmsEntry {
   return entry.area === 'sms';
 }
@@ -31,9 +38,9 @@ describe('each naughty string', () => {
       template: { source: 'ACME', text: '{{ text }}' },
       limits: { ...LIMITS, messagesPerSecond: 25_000 },
     };
-    const ended = await runWhole({ files: { 'people.csv': csv }, steps: [step] });
 
-    expect(expectAccountOrRefusal(ended)).toBe('account');
+    const ended = await send({ 'people.csv': csv }, step);
+
     const sent = new Map(ended.ledger.filter(isSms).map(({ destination, text }) => [destination, text]));
     const rejected = readOutput(ended.summary!, 1, 'rejections');
     for (const [index, text] of NAUGHTY.entries()) {
@@ -47,19 +54,11 @@ describe('each naughty string', () => {
 
   test('in the cells of a contact is taken as it stands, trimmed, or rejected with a reason', async () => {
     const rows = NAUGHTY.map((text, index) => `${quote(text)},${numberOf(index)}\n`);
-    const ended = await runWhole({
-      files: { 'people.csv': `name,mobile\n${rows.join('')}` },
-      steps: [
-        {
-          kind: 'contacts',
-          input: { files: 'people.csv' },
-          fields: { firstName: 'name', lastName: 'name', msisdn: 'mobile' },
-          limits: LIMITS,
-        },
-      ],
-    });
+    const fields = { firstName: 'name', lastName: 'name', msisdn: 'mobile' };
+    const step = { kind: 'contacts', input: { files: 'people.csv' }, fields };
 
-    expect(expectAccountOrRefusal(ended)).toBe('account');
+    const ended = await send({ 'people.csv': `name,mobile\n${rows.join('')}` }, step);
+
     const taken = new Map(ended.ledger.filter(isContact).map(({ contact }) => [msisdnOf(contact), contact.firstName]));
     const rejected = readOutput(ended.summary!, 1, 'rejections').map(({ mobile, _code }) => [mobile, _code]);
     const codes = new Map(rejected as [string, string][]);
@@ -84,16 +83,11 @@ describe('each naughty string', () => {
         [`${index}.ndjson`, JSON.stringify(row)],
       ];
     });
-    const step = {
-      kind: 'contacts',
-      input: { files: ['*.csv', '*.ndjson'] },
-      fields: { msisdn: 'mobile' },
-      customAttributes: 'rest',
-      limits: LIMITS,
-    };
-    const ended = await runWhole({ files: Object.fromEntries(files), steps: [step] });
+    const input = { files: ['*.csv', '*.ndjson'] };
+    const step = { kind: 'contacts', input, fields: { msisdn: 'mobile' }, customAttributes: 'rest' };
 
-    expect(expectAccountOrRefusal(ended)).toBe('account');
+    const ended = await send(Object.fromEntries(files), step);
+
     expect(ended.summary?.balance.accepted).toBe(groups.length * 2);
     const attributes = ended.ledger
       .filter(isContact)
@@ -104,15 +98,10 @@ describe('each naughty string', () => {
   test('as the name of a file is the file that is read, and its name in the outputs', async () => {
     const names = NAUGHTY.filter((name) => isFileName(name) && !/\p{Cc}/u.test(name));
     const files = names.map((name, index): [string, string] => [`in/${name}`, `mobile\n${numberOf(index)}\n`]);
-    const step = {
-      kind: 'contacts',
-      input: { files: names.map((name) => `in/${name}`), format: 'csv' },
-      fields: { msisdn: 'mobile' },
-      limits: LIMITS,
-    };
-    const ended = await runWhole({ files: Object.fromEntries(files), steps: [step] });
+    const input = { files: names.map((name) => `in/${name}`), format: 'csv' };
 
-    expect(expectAccountOrRefusal(ended)).toBe('account');
+    const ended = await send(Object.fromEntries(files), { kind: 'contacts', input, fields: { msisdn: 'mobile' } });
+
     expect(names.length).toBeGreaterThan(250);
     const told = readOutput(ended.summary!, 1, 'results').map(({ _file, mobile }) => [_file, mobile]);
     expect(told.sort()).toEqual(names.map((name, index) => [`in/${name}`, numberOf(index)]).sort());

@@ -3,6 +3,14 @@ import { aJobDirectory, LOST, pathOf } from '../run/a-job-directory.js';
 
 const memory = 'memory';
 
+/** Its first owner, 1, has found the job as it was left, with files that are so long. */
+async function anAttestedJob(lengths: Readonly<Record<string, number>> = {}) {
+  const job = aJobDirectory();
+  const first = await job.take();
+  await first.attest(lengths);
+  return { job, first };
+}
+
 test('the next owner learns how long ago the last one may have sent: the limit holds between two runs of a job', async () => {
   const job = aJobDirectory();
   const first = await job.take({ owner: { pid: 1 } });
@@ -25,9 +33,7 @@ test('an owner that died may have sent just now', async () => {
 });
 
 test('the next owner knows how long the files were that the last one wrote', async () => {
-  const job = aJobDirectory();
-  const first = await job.take();
-  await first.attest({ [memory]: 700 });
+  const { job, first } = await anAttestedJob({ [memory]: 700 });
   await first.release();
   const idle = await job.take({ owner: { pid: 2 } });
   expect(idle.known(memory)).toEqual(700);
@@ -36,9 +42,7 @@ test('the next owner knows how long the files were that the last one wrote', asy
 });
 
 test('an owner that has not found the job as it was left leaves what the one before it noted, however many there are', async () => {
-  const job = aJobDirectory();
-  const first = await job.take();
-  await first.attest({ [memory]: 700 });
+  const { job, first } = await anAttestedJob({ [memory]: 700 });
   await first.release();
   for (let pid = 2; pid < 12; pid++) {
     job.clock.wallMs += 100_000;
@@ -50,9 +54,7 @@ test('an owner that has not found the job as it was left leaves what the one bef
 });
 
 test('the next owner knows it also behind takers that died before they had written their files', async () => {
-  const job = aJobDirectory();
-  const first = await job.take();
-  await first.attest({ [memory]: 700 });
+  const { job, first } = await anAttestedJob({ [memory]: 700 });
   await first.release();
   for (const [epoch, written] of [
     [2, ''],
@@ -86,9 +88,7 @@ test('a lock file that was put back in place of the last one is known by the fil
 
 describe('what an owner noted', () => {
   test('is known to the next one, although a kill ended it at once', async () => {
-    const job = aJobDirectory();
-    const first = await job.take();
-    await first.attest({ journal: 90, registry: 700 });
+    const { job, first } = await anAttestedJob({ journal: 90, registry: 700 });
     for (const bytes of [1000, 1_000_000, 2_000_000]) await first.note('journal', bytes);
     await first.note('registry', 7);
     job.dies(1);
@@ -104,9 +104,7 @@ describe('what an owner noted', () => {
     ['with another length', (note: string) => note.replace('1000', '9999')],
     ['gone', () => ''],
   ])('is what was synced before, where a power cut left a note that is %s', async (_how, damage) => {
-    const job = aJobDirectory();
-    const first = await job.take();
-    await first.attest({ journal: 90 });
+    const { job, first } = await anAttestedJob({ journal: 90 });
     await first.note('journal', 1000);
     const [line = '', note = ''] = job.readText(1).split('\n');
     expect(note).toContain('1000');
@@ -116,9 +114,7 @@ describe('what an owner noted', () => {
   });
 
   test('stands behind a renewal that was under way', async () => {
-    const job = aJobDirectory();
-    const first = await job.take();
-    await first.attest({});
+    const { job, first } = await anAttestedJob();
     await first.note('journal', 500);
     const renewal = job.clock.pass(15_000);
     const noted = first.note('journal', 600);
@@ -128,9 +124,7 @@ describe('what an owner noted', () => {
   });
 
   test('is not written into the file of another: an owner under which its file was replaced has lost the lock', async () => {
-    const job = aJobDirectory();
-    const first = await job.take();
-    await first.attest({});
+    const { job, first } = await anAttestedJob();
     const text = job.readText(1);
     await job.files.remove(pathOf(1));
     await job.files.createExclusive(pathOf(1), text);
@@ -142,9 +136,7 @@ describe('what an owner noted', () => {
   test.each(['', '{"host":"b","pi'])(
     'is known behind a taker that died before it had written its file: %j',
     async (text) => {
-      const job = aJobDirectory();
-      const first = await job.take();
-      await first.attest({ journal: 90 });
+      const { job, first } = await anAttestedJob({ journal: 90 });
       await first.release();
       job.put(2, text);
       job.clock.jump({ wallMs: 60_000, steadyMs: 0 });
