@@ -2,11 +2,15 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { describeRunEnd } from '../../src/command/failure.js';
 import { PLAIN_SCREEN } from '../../src/command/screen.js';
+import type { Reason } from '../../src/plan/reasons.js';
 import { emptyBalance, type Summary } from '../../src/report/summary.js';
 import { explainEnd, formatSummary } from '../../src/texts/summary-text.js';
 import { aSummary } from './a-summary.js';
 
 const REAL = { isSandbox: false, nowMs: 0 };
+
+const rejectionsFor = (codes: readonly string[], rows: number, example: Reason['example']) =>
+  codes.map((code) => ({ output: 'rejections' as const, code, rows, said: '', example }));
 
 describe('the account of a run', () => {
   it('has the figures of each step in one table, and says where its files are', () => {
@@ -75,21 +79,9 @@ describe('the account of a run', () => {
 
   it.each([40, 60, 80, 120])('keeps to a screen of %i columns, save for paths and commands to copy', (columns) => {
     const balance = { ...emptyBalance(), read: 2_345_678, accepted: 1_111_111, rejected: 1_111_111, inDoubt: 123_456 };
-    const example = {
-      file: 'a',
-      path: '/a.csv',
-      line: 3_700_000,
-      row: 1,
-      field: 'The mobile number',
-      value: '+65******21',
-    };
-    const reasons = ['bad-number', 'missing-value'].map((code) => ({
-      output: 'rejections' as const,
-      code,
-      rows: 1,
-      said: '',
-      example,
-    }));
+    const place = { file: 'a', path: '/a.csv', line: 3_700_000, row: 1 };
+    const example = { ...place, field: 'The mobile number', value: '+65******21' };
+    const reasons = rejectionsFor(['bad-number', 'missing-value'], 1, example);
     const text = formatSummary(aSummary({ balance, exitCode: 3 }, { reasons, kind: 'verification.check' }), {
       isSandbox: true,
       nowMs: 0,
@@ -260,13 +252,7 @@ describe('the account of a run', () => {
   it('has an example of each reason of one step, and of several steps of the commonest alone, so that four fit a screen of 40 lines', () => {
     const balance = { ...emptyBalance(), read: 9, rejected: 9 };
     const example = { file: 'a.csv', path: '/data/a.csv', line: 37, row: 36, field: 'mobile', value: '' };
-    const reasons = ['bad-number', 'too-short', 'lost-plus'].map((code) => ({
-      output: 'rejections' as const,
-      code,
-      rows: 3,
-      said: '',
-      example,
-    }));
+    const reasons = rejectionsFor(['bad-number', 'too-short', 'lost-plus'], 3, example);
     const withSteps = (count: number) => {
       const [step] = aSummary({ balance }, { reasons }).steps;
       const steps = Array.from({ length: count }, (_, at) => ({ ...step!, number: at + 1 }));
