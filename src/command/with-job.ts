@@ -1,19 +1,19 @@
 import { dirname, join } from 'node:path';
-import { UserError, undefinedOnUserError } from '../domain/errors.js';
+import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import type { RowStatusView } from '../journal/row-status-view.js';
 import { notePeople } from '../people/people-memory.js';
 import type { PlanAt } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
-import { lockJob, MEMORY_KEY } from '../registry/memory-file.js';
-import { openRegistry, readRegistry } from '../registry/open-registry.js';
+import { lockJob } from '../registry/memory-file.js';
+import { looksCopied, openRegistry, readRegistry } from '../registry/open-registry.js';
 import type { Registry } from '../registry/registry.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import type { Summary } from '../report/summary.js';
 import { checkNames } from '../report/write-from-growing.js';
 import type { Files } from '../storage/files.js';
-import { type Lock, readLeftLock } from '../storage/lock.js';
+import type { Lock } from '../storage/lock.js';
 import { LEASE_MS, OwnerWatch } from '../storage/lock-file.js';
 import type { Context } from './context.js';
 import { lockDepsOf } from './env.js';
@@ -71,7 +71,8 @@ async function standBy(
   const before = await readRegistry(env.files, directory);
   const watch = new OwnerWatch();
   let awaited = '';
-  let isAlike: boolean | undefined;
+  const ports = lockDepsOf(env);
+  let isCopy: boolean | undefined;
   for (;;) {
     const lock = await acquire(watch).catch((error: unknown) => {
       if (!(error instanceof UserError) || error.code !== 'lock-held') throw error;
@@ -87,11 +88,10 @@ async function standBy(
       });
     }
     awaited = who;
-    if (isAlike === undefined) {
-      const left = await readLeftLock(lockDepsOf(env), directory).catch(undefinedOnUserError);
-      // Before that its owner has not found the job as it was left.
-      if (left?.known(MEMORY_KEY) !== undefined) isAlike = !left.isReplaced;
-      if (isAlike === false)
+    if (isCopy === undefined) {
+      // Twice: its owner may have written anew what was just read.
+      isCopy = (await looksCopied(ports, directory)) && (await looksCopied(ports, directory));
+      if (isCopy === true)
         log.warn(
           `could not take over: ${directory} looks like a copy here. Both machines must mount the volume at the same path, and not by sshfs or alike`,
         );

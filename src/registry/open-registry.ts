@@ -59,6 +59,14 @@ export async function findDirectoryRefusal(deps: LockPorts, jobDirectory: string
   return isLeft ? refuseDirectory(jobDirectory, faults) : undefined;
 }
 
+/** Whether a job that another process holds looks like a copy here, which `openRegistry` would refuse; undefined while that is not known. */
+export async function looksCopied(deps: LockPorts, jobDirectory: string): Promise<boolean | undefined> {
+  const lock = await readLeftLock(deps, jobDirectory).catch(undefinedOnUserError);
+  const document = await readMemory(deps.files, jobDirectory);
+  if (lock === undefined || document === undefined) return undefined;
+  return (await findMemoryFaults(deps.files, { jobDirectory, document, lock })).length > 0;
+}
+
 function stateOf(records: readonly RunRecord[], claims: readonly PlanClaims[]): RegistryState {
   const state = new RegistryState();
   for (const record of records) state.put(record);

@@ -89,13 +89,12 @@ describe('a standby', () => {
     expect(workspace.requests()).toHaveLength(3);
   });
 
-  test('says at once that it could not take over where its mount shows other files, and does not', async () => {
+  test('says at once that it could not take over where its mount shows the directory as another one, and does not', async () => {
     const stat = async (path: string) => {
       const found = await nodeFiles.stat(path);
-      return found && { ...found, inode: found.inode + 1 };
+      return found?.isDirectory ? { ...found, inode: found.inode + 1 } : found;
     };
     const { leader, standby } = await aPair(HANGS, { files: { ...nodeFiles, stat } });
-    await standby.waits;
     leader.signal('SIGKILL');
     standby.passes(LEASE_MS);
     const { code, stderr } = await standby.ended;
