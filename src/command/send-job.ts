@@ -6,7 +6,6 @@ import { UserError } from '../domain/errors.js';
 import { omitUndefined } from '../domain/is-object.js';
 import type { Balance, NotSent } from '../domain/row.js';
 import type { Job } from '../job/job.js';
-import type { Stop } from '../journal/entry-format.js';
 import { readRunState } from '../journal/reader.js';
 import type { FindHad } from '../kinds/row-judge.js';
 import { beginPeople } from '../people/had-already.js';
@@ -84,7 +83,9 @@ export async function withSending<T>(
         const othersSentMsAgo = sentUntilMs === undefined ? lock.lastOwnedMsAgo : clock.monotonicMs() - sentUntilMs;
         const sent = { directory, plan, lock, registry, settings, pass, othersSentMsAgo };
         try {
-          return await applyThenReport(context, access, sent);
+          const summary = await applyThenReport(context, access, sent);
+          if (summary.state === 'finished') await packPlan({ ...env, ...sent, onNotice: (notice) => log.warn(notice) });
+          return summary;
         } finally {
           sentUntilMs = clock.monotonicMs();
         }
@@ -154,7 +155,7 @@ interface Sent extends Pick<ApplyPlanOptions, 'directory' | 'plan' | 'lock' | 'p
 
 /**
  * Sends a plan, or resumes its run, then writes its outputs, has the database forget what is finished, and notes the end in the memory:
- * in this order, so that whatever fails, the same command does the rest. Meanwhile the plan is packed. Sends nothing of a finished run.
+ * in this order, so that whatever fails, the same command does the rest. Sends nothing of a finished run.
  */
 async function applyThenReport(context: Context, { service, cluster }: Access, sent: Sent): Promise<Summary> {
   const { directory, plan, registry } = sent;
@@ -166,23 +167,14 @@ async function applyThenReport(context: Context, { service, cluster }: Access, s
   const whileHeld = checkNames(files, () => lock.assertHeld());
   const settings = { ...sent.settings, service: service.settings };
   const leader = cluster?.leaderOf(plan, settings, lock);
-  const report = async () => {
+  let isOrderly = false;
+  try {
+    await apply(context, { service, cluster }, { ...sent, settings, lock }, leader);
+    await lock.assertHeld();
     const summary = await writeOutputs(context, whileHeld, { directory, plan });
     await leader?.end(summary.state === 'finished');
     await registry.noteEnded(summary);
     context.emit({ type: 'report', summary });
-    return summary;
-  };
-  let isOrderly = false;
-  try {
-    const { reason } = await apply(context, { service, cluster }, { ...sent, settings, lock }, leader);
-    await lock.assertHeld();
-    const reporting = report();
-    const onNotice = (notice: string) => context.log.warn(notice);
-    const packing = reason === 'finished' && packPlan({ ...context.env, ...sent, reporting, onNotice });
-    // Each to its end: nothing may work on behind the lock.
-    await Promise.allSettled([reporting, packing]);
-    const summary = await reporting;
     isOrderly = true;
     return summary;
   } catch (error) {
@@ -211,7 +203,7 @@ async function apply(
   { service, cluster }: Access,
   { settings: job, ...run }: Sent,
   sender: StepSender | undefined,
-): Promise<Stop> {
+): Promise<void> {
   const { directory, plan, registry } = run;
   const [{ applyPlan }, ownLane] = await Promise.all([import('../run/apply-plan.js'), env.loadLane()]);
   const createOwnLane: typeof ownLane = (options) => {
@@ -238,7 +230,7 @@ async function apply(
   try {
     await emit({ type: 'run', directory, plan });
     await takeOverPrepared(run, env);
-    return await applyPlan(
+    await applyPlan(
       { ...run, job, stop, sender, announce },
       {
         ...env,

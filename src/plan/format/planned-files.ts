@@ -251,19 +251,17 @@ export interface PackedRun extends PlanAt {
   readonly packFromBytes?: number | undefined;
   /** Packs a piece; absent: on this thread. */
   readonly gzip?: ((piece: Buffer, options: typeof PACKING) => Promise<Buffer>) | undefined;
-  /** Resolves once the run has its outputs, and the memory of the job has that; absent: they do. */
-  readonly reporting?: Promise<unknown> | undefined;
   /** One sentence that a person should know. */
   readonly onNotice: (notice: string) => void;
 }
 
 /**
- * Packs the files of a plan, which take half of the room of its run, to a sixth, once the run is finished. In this order, each
- * durable before the next, so that a process may die at any moment:
+ * Packs the files of a plan, which take half of the room of its run, to a sixth, once the run is finished, has its outputs, and the
+ * memory of the job has that. In this order, each durable before the next, so that a process may die at any moment:
  *
  *   1. each file is written anew beside it, packed; it gets its name once it is whole
  *   2. it is read back, and compared with the checksums of the plan
- *   3. the plain file is removed, once outputs and memory of the job have the end of the run
+ *   3. the plain file is removed
  *
  * Where both are there, the plain one counts. Nothing depends on it: where it fails, the plan stays as it is, and it
  * never throws.
@@ -287,12 +285,11 @@ async function listPlain({ directory, plan, files, packFromBytes = PACK_FROM_BYT
 }
 
 async function packFile({ path, planned }: ReturnType<typeof listFiles>[number], run: PackedRun): Promise<void> {
-  const { files, lock, reporting } = run;
+  const { files, lock } = run;
   await writePacked(path, run);
   const packed = await openPacked(files, packedFile(path), planned.bytes);
   if (packed === undefined) throw new Error(`${packedFile(path)} was removed`);
   await assertWhole(packed, planned);
-  await reporting;
   await lock.assertHeld();
   if ((await files.stat(packedFile(path))) !== undefined) await files.remove(path);
 }

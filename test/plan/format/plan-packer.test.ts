@@ -56,15 +56,6 @@ describe('packing a plan', () => {
     await isWhole(made);
   });
 
-  it('keeps the plain files until the run has its outputs, and where these cannot be written', async () => {
-    const made = await aPlanOfTwo();
-
-    const notices = await pack(made, { reporting: Promise.reject(new Error('ENOSPC')) });
-
-    expect(notices).toEqual([expect.stringContaining('ENOSPC')]);
-    expect(listFiles(made)).toEqual(expect.arrayContaining(PLAIN));
-  });
-
   it('keeps the plain files where the lock is lost', async () => {
     for (const checks of [0, 1, 3, PLAIN.length]) {
       const made = await aPlanOfTwo();
