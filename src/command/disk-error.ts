@@ -1,7 +1,7 @@
 import { basename, dirname, relative, sep } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 import { firstFailure } from '../domain/closing.js';
-import { InternalError, nameCode, UserError } from '../domain/errors.js';
+import { InternalError, nameCode, UNNAMED_ERRORS, UserError } from '../domain/errors.js';
 import { EXIT } from '../report/exit-code.js';
 
 /**
@@ -95,13 +95,8 @@ export function describeDisk(error: DiskError): { message: string; hint: string 
 }
 
 const SYSTEM_WORDS = new Map([
-  ...getSystemErrorMap().values(),
-  ['EBADMSG', 'bad message'],
-  ['EDQUOT', 'disk quota exceeded'],
+  ...[...getSystemErrorMap().values(), ...Object.values(UNNAMED_ERRORS)],
   ['ENOTSUP', 'operation not supported'],
-  ['EREMOTEIO', 'remote i/o error'],
-  ['ESTALE', 'stale file handle'],
-  ['EUCLEAN', 'structure needs cleaning'],
 ]);
 
 /** In the system's own words, by which it can be looked up: `no space left on device`. */

@@ -170,15 +170,14 @@ export function namingErrors<T extends object>(target: T, path = ''): T {
   return new Proxy(target, { get });
 }
 
-/** Linux's codes of quotas, network disks and damaged ones, which Node does not name. */
-const UNNAMED: Readonly<Record<string, string>> = {
-  'Unknown system error -74': 'EBADMSG',
-  'Unknown system error -116': 'ESTALE',
-  'Unknown system error -117': 'EUCLEAN',
-  'Unknown system error -121': 'EREMOTEIO',
-  'Unknown system error -122': 'EDQUOT',
+/** Errors of Linux that Node does not name, of quotas, network disks and damaged ones: as it calls them, their codes, and what the system says. */
+export const UNNAMED_ERRORS: Readonly<Record<string, readonly [code: string, words: string]>> = {
+  'Unknown system error -74': ['EBADMSG', 'bad message'],
+  'Unknown system error -116': ['ESTALE', 'stale file handle'],
+  'Unknown system error -117': ['EUCLEAN', 'structure needs cleaning'],
+  'Unknown system error -122': ['EDQUOT', 'disk quota exceeded'],
 };
 
 export function nameCode(code: unknown): string {
-  return UNNAMED[String(code)] ?? String(code);
+  return UNNAMED_ERRORS[String(code)]?.[0] ?? String(code);
 }
