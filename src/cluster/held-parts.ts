@@ -2,13 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { InternalError } from '../domain/errors.js';
 import type { IntentEntry, JournalEntry, OutcomeEntry, RequestKey } from '../journal/entry-format.js';
 import { addEnded, halvesOf, noRows } from '../journal/replay.js';
-import type { Clock } from '../ports/clock.js';
 import { ageMs, NEVER, readMoment } from '../ports/clock.js';
-import type { Journal } from '../run/run-deps.js';
 import { BEGUN_FOR_MS } from '../run/run-times.js';
-import type { PartSource, PartToSend } from '../run/send/request-reader.js';
+import type { PartToSend } from '../run/send/request-reader.js';
 import { coalesce, GroupCommit } from '../storage/group-commit.js';
-import type { Held } from '../storage/lock.js';
 import { type Lease, LeaseLost } from './lease.js';
 import {
   type BeginEntry,
@@ -38,116 +35,103 @@ const POLL_MS = 200;
  * send. An intent is the begin of an attempt in the store, an outcome its end. A request that waits long for its turn asks the store
  * once more whether the run is led: it may have been let go.
  */
-export class HeldParts implements PartSource, Journal, Held {
-  readonly #lease: Pick<Lease, 'worker' | 'calls' | 'assertFresh'>;
-  readonly #clock: Clock;
-  readonly #key: WorkerKey;
-  readonly #claimAtOnce: () => number;
+export function holdParts(
+  { run, step, born, epoch }: Pick<WorkingRun, 'run' | 'step' | 'born' | 'epoch'>,
+  lease: Pick<Lease, 'worker' | 'calls' | 'assertFresh'>,
+  claimAtOnce: () => number,
+) {
+  const { calls } = lease;
+  const { clock } = calls;
+  const key: WorkerKey = { worker: lease.worker, run, step, epoch };
   /** The rows that it has settled, by status: for the process that watches the worker. */
-  readonly settledRows = noRows();
-  readonly #held = new Map<string, HeldPart>();
-  readonly #ready: PartToSend[] = [];
-  readonly #commit: GroupCommit<Pending>;
-  #isOpen = true;
+  const settledRows = noRows();
+  const held = new Map<string, HeldPart>();
+  const ready: PartToSend[] = [];
+  let isOpen = true;
   /** Right before the last call was made that said that the step is open. */
-  #openAt = NEVER;
-
-  constructor(
-    { run, step, born, epoch }: Pick<WorkingRun, 'run' | 'step' | 'born' | 'epoch'>,
-    lease: Pick<Lease, 'worker' | 'calls' | 'assertFresh'>,
-    claimAtOnce: () => number,
-  ) {
-    this.#lease = lease;
-    this.#clock = lease.calls.clock;
-    this.#key = { worker: lease.worker, run, step, epoch };
-    this.#claimAtOnce = claimAtOnce;
-    this.#commit = new GroupCommit({
-      write: async (group) => {
-        const askedAt = readMoment(this.#clock);
-        const entries = group.map(({ entry }) => entry);
-        const refused = await lease.calls.append(this.#key, born, entries);
-        for (const [index, pending] of group.entries()) pending.isRefused = refused.includes(index);
-        if (group.some(({ entry, isRefused }) => entry.type === 'begin' && !isRefused)) this.#openAt = askedAt;
-      },
-      describeFailure: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
-    });
-  }
-
-  async next(): Promise<PartToSend | undefined> {
-    if (this.#ready.length === 0 && this.#isOpen) await this.#claim(this.#claimAtOnce());
-    return this.#ready.shift();
-  }
-
-  async awaitMore(): Promise<boolean> {
-    await this.#clock.sleep(POLL_MS);
-    return this.#isOpen;
-  }
-
-  async append(entry: JournalEntry): Promise<void> {
-    if (entry.type === 'intent') await this.#begin(entry);
-    else if (entry.type === 'outcome') await this.#end(entry);
-    else throw new InternalError('unexpected', `A worker cannot write an entry ${entry.type}`);
-  }
-
-  readonly refresh = coalesce(async () => {
-    if (ageMs(this.#clock, this.#openAt) > BEGUN_FOR_MS / 2) await this.#claim(0);
+  let openAt = NEVER;
+  const commit = new GroupCommit<Pending>({
+    write: async (group) => {
+      const askedAt = readMoment(clock);
+      const entries = group.map(({ entry }) => entry);
+      const refused = await calls.append(key, born, entries);
+      for (const [index, pending] of group.entries()) pending.isRefused = refused.includes(index);
+      if (group.some(({ entry, isRefused }) => entry.type === 'begin' && !isRefused)) openAt = askedAt;
+    },
+    describeFailure: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
   });
 
-  async assertHeld(): Promise<void> {
-    await this.refresh();
-    this.assertFresh();
-  }
-
-  assertFresh(): void {
-    this.#lease.assertFresh();
-    if (ageMs(this.#clock, this.#openAt) <= BEGUN_FOR_MS) return;
-    throw new LeaseLost('the store did not say of late that the run is led: nothing is sent');
-  }
-
-  async #claim(count: number): Promise<void> {
-    const askedAt = readMoment(this.#clock);
-    const claimed = await this.#lease.calls.store.claim(this.#key, {
+  const find = (key: RequestKey): HeldPart => {
+    const found = held.get(nameOfPart(key));
+    if (found !== undefined) return found;
+    throw new InternalError('unexpected', `A worker has not claimed request ${nameOfPart(key)}`);
+  };
+  const claim = async (count: number) => {
+    const askedAt = readMoment(clock);
+    const claimed = await calls.store.claim(key, {
       count,
-      holding: [...this.#held.values()].map(({ step, request, part }) => ({ step, request, part })),
+      holding: [...held.values()].map(({ step, request, part }) => ({ step, request, part })),
     });
-    this.#isOpen = claimed.isOpen;
-    if (claimed.isOpen) this.#openAt = askedAt;
+    isOpen = claimed.isOpen;
+    if (isOpen) openAt = askedAt;
     for (const part of claimed.parts) {
       // A half of what was split while the call was on its way: the runner has it.
-      if (this.#held.has(nameOfPart(part))) continue;
-      const { body: _, head: __, nonce = '', ...held } = part;
-      this.#held.set(nameOfPart(part), { ...held, nonce });
-      this.#ready.push(toPartToSend(part));
+      if (held.has(nameOfPart(part))) continue;
+      const { body: _, head: __, nonce = '', ...own } = part;
+      held.set(nameOfPart(part), { ...own, nonce });
+      ready.push(toPartToSend(part));
     }
-  }
-
-  async #begin({ step, request, part }: IntentEntry): Promise<void> {
-    const held = this.#find({ step, request, part });
-    held.attempt += 1;
-    held.nonce = randomBytes(16).toString('hex');
-    const { attempt, nonce } = held;
-    const begin: BeginEntry = { type: 'begin', step, request, part, attempt, nonce };
-    const pending = { entry: begin, isRefused: false };
-    await this.#commit.add(pending);
+  };
+  const begin = async ({ step, request, part }: IntentEntry) => {
+    const own = find({ step, request, part });
+    own.attempt += 1;
+    own.nonce = randomBytes(16).toString('hex');
+    const { attempt, nonce } = own;
+    const entry: BeginEntry = { type: 'begin', step, request, part, attempt, nonce };
+    const pending = { entry, isRefused: false };
+    await commit.add(pending);
     if (pending.isRefused) throw new LeaseLost('the store refused to begin a request: it is not sent');
-  }
-
-  async #end({ step, request, part, result }: OutcomeEntry): Promise<void> {
-    const { attempt, nonce, ...held } = this.#find({ step, request, part });
-    const halves = result.kind === 'split' ? halvesOf({ ...held, line: NO_LINE, isInFlight: false }) : [];
-    const end: EndEntry = { type: 'end', step, request, part, attempt, nonce, result, halves };
-    for (const half of halves) this.#held.set(nameOfPart(half), { ...half, attempt: 0, nonce: '' });
-    await this.#commit.add({ entry: end, isRefused: false });
-    addEnded(this.settledRows, result, held);
+  };
+  const end = async ({ step, request, part, result }: OutcomeEntry) => {
+    const { attempt, nonce, ...own } = find({ step, request, part });
+    const halves = result.kind === 'split' ? halvesOf({ ...own, line: NO_LINE, isInFlight: false }) : [];
+    const entry: EndEntry = { type: 'end', step, request, part, attempt, nonce, result, halves };
+    for (const half of halves) held.set(nameOfPart(half), { ...half, attempt: 0, nonce: '' });
+    await commit.add({ entry, isRefused: false });
+    addEnded(settledRows, result, own);
     // Not before: a claim that overtakes it would bring the part again.
-    if (result.kind !== 'again') this.#held.delete(nameOfPart({ step, request, part }));
-  }
-
-  #find(key: RequestKey): HeldPart {
-    const held = this.#held.get(nameOfPart(key));
-    if (held !== undefined) return held;
-    throw new InternalError('unexpected', `A worker has not claimed request ${nameOfPart(key)}`);
-  }
+    if (result.kind !== 'again') held.delete(nameOfPart({ step, request, part }));
+  };
+  const assertFresh = () => {
+    lease.assertFresh();
+    if (ageMs(clock, openAt) <= BEGUN_FOR_MS) return;
+    throw new LeaseLost('the store did not say of late that the run is led: nothing is sent');
+  };
+  const refresh = coalesce(async () => {
+    if (ageMs(clock, openAt) > BEGUN_FOR_MS / 2) await claim(0);
+  });
+  return {
+    settledRows,
+    next: async (): Promise<PartToSend | undefined> => {
+      if (ready.length === 0 && isOpen) await claim(claimAtOnce());
+      return ready.shift();
+    },
+    awaitMore: async () => {
+      await clock.sleep(POLL_MS);
+      return isOpen;
+    },
+    append: async (entry: JournalEntry): Promise<void> => {
+      if (entry.type === 'intent') await begin(entry);
+      else if (entry.type === 'outcome') await end(entry);
+      else throw new InternalError('unexpected', `A worker cannot write an entry ${entry.type}`);
+    },
+    refresh,
+    assertHeld: async () => {
+      await refresh();
+      assertFresh();
+    },
+    assertFresh,
+  };
 }
 
 /** A worker has no file of requests. */

@@ -7,7 +7,7 @@ import type { RunEvent } from '../run/run-events.js';
 import type { StepBefore } from '../run/send/send-context.js';
 import { StepRunner } from '../run/step-runner.js';
 import { StopSwitch } from '../run/stop.js';
-import { HeldParts } from './held-parts.js';
+import { holdParts } from './held-parts.js';
 import { type Lease, LeaseLost } from './lease.js';
 import type { WorkingRun } from './store.js';
 
@@ -46,7 +46,7 @@ export async function workOnRun(
   const stop = followStop(context.stop, ended.signal);
   const { concurrency } = step.limits;
   const claimAtOnce = Math.max(concurrency, Math.min(CLAIMED_AT_ONCE, 2 * concurrency));
-  const held = new HeldParts(run, lease, () => (before.breaker.isOpen ? 1 : claimAtOnce));
+  const held = holdParts(run, lease, () => (before.breaker.isOpen ? 1 : claimAtOnce));
   const onAway = () => {
     // What it had claimed is for others. One whose outcome is to be queried is not postponed for it.
     if (kind.outcomeQuery === undefined) stop.request('interrupted', 'there is no way to the service');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HeldParts } from '../../src/cluster/held-parts.js';
+import { holdParts } from '../../src/cluster/held-parts.js';
 import { AcknowledgedCalls, LeaseLost } from '../../src/cluster/lease.js';
 import { aRun, openStep, PART, renewLead } from './a-run.js';
 import { MemoryCluster } from './memory-store.js';
@@ -31,7 +31,7 @@ async function aWaitingRequest(
   const calls = new AcknowledgedCalls(counted, clock);
   await calls.beat('w', A_BEAT);
   const run = { run: 'run-a', step: 1, born: '', epoch: 1 };
-  const held = new HeldParts(run, { worker: 'w', calls, assertFresh }, () => 1);
+  const held = holdParts(run, { worker: 'w', calls, assertFresh }, () => 1);
   await held.next();
   await held.append(BEGIN);
   called.splice(0);
