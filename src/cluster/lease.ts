@@ -17,121 +17,111 @@ export class LeaseLost extends Error {
 
 /**
  * The lease of one worker. A process that was paused for longer sends nothing when it wakes: its clocks are read
- * right before each request, both of them, since the monotonic one stands still while a machine sleeps.
+ * right before each request, both of them, since the monotonic one stands still while a machine sleeps. `name`: of the worker, for people.
  */
-export class Lease {
-  readonly worker: string;
-  /** The calls of the process, under whatever lease. */
-  readonly calls: AcknowledgedCalls;
-  readonly #leaseMs: number;
-  readonly #name: string;
-  readonly #stop = new AbortController();
-  #confirmed = NEVER;
-  #isLost = false;
-  #renewing: Promise<void> = Promise.resolve();
+export function createLease(
+  worker: string,
+  calls: AcknowledgedCalls,
+  { leaseMs, name }: { readonly leaseMs: number; readonly name: string },
+) {
+  const { clock } = calls;
+  const stopping = new AbortController();
+  let confirmed = NEVER;
+  let isLost = false;
+  let renewing: Promise<void> = Promise.resolve();
 
-  /** `name`: of the worker, for people. */
-  constructor(worker: string, calls: AcknowledgedCalls, { leaseMs, name }: { leaseMs: number; name: string }) {
-    this.worker = worker;
-    this.calls = calls;
-    this.#leaseMs = leaseMs;
-    this.#name = name;
-  }
-
-  get isLost(): boolean {
-    return this.#isLost;
-  }
-
-  get isFresh(): boolean {
-    return !this.#isLost && ageMs(this.calls.clock, this.#confirmed) <= this.#leaseMs - SAFETY_MS;
-  }
-
-  async start(): Promise<void> {
-    await this.#beat();
-    this.#renewing = this.#renew();
-  }
-
-  assertFresh(): void {
-    if (!this.isFresh) throw new LeaseLost('the worker may no longer hold what it has claimed');
-  }
-
-  /** Says once more what it sent: otherwise no one would know of a worker that leaves in a new life of the server. */
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#renewing;
-    await this.#beat().catch(() => {});
-  }
-
-  async #renew(): Promise<void> {
-    const everyMs = Math.min(MAX_BEAT_MS, this.#leaseMs / BEATS_PER_LEASE);
-    while (!this.#isLost) {
-      await this.calls.clock.sleep(everyMs, this.#stop.signal);
-      if (this.#stop.signal.aborted) return;
+  const isFresh = () => !isLost && ageMs(clock, confirmed) <= leaseMs - SAFETY_MS;
+  const beat = async () => {
+    const start = readMoment(clock);
+    if (await calls.beat(worker, { name, leaseMs })) confirmed = start;
+    else isLost = true;
+  };
+  const renew = async () => {
+    const everyMs = Math.min(MAX_BEAT_MS, leaseMs / BEATS_PER_LEASE);
+    while (!isLost) {
+      await clock.sleep(everyMs, stopping.signal);
+      if (stopping.signal.aborted) return;
       // The lease then ends, and assertFresh says so before the next request.
-      await this.#beat().catch(() => {});
+      await beat().catch(() => {});
     }
-  }
-
-  async #beat(): Promise<void> {
-    const start = readMoment(this.calls.clock);
-    const isAlive = await this.calls.beat(this.worker, { name: this.#name, leaseMs: this.#leaseMs });
-    if (isAlive) this.#confirmed = start;
-    else this.#isLost = true;
-  }
+  };
+  return {
+    worker,
+    /** The calls of the process, under whatever lease. */
+    calls,
+    get isLost() {
+      return isLost;
+    },
+    get isFresh() {
+      return isFresh();
+    },
+    async start(): Promise<void> {
+      await beat();
+      renewing = renew();
+    },
+    assertFresh(): void {
+      if (!isFresh()) throw new LeaseLost('the worker may no longer hold what it has claimed');
+    },
+    /** Says once more what it sent: otherwise no one would know of a worker that leaves in a new life of the server. */
+    async stop(): Promise<void> {
+      stopping.abort();
+      await renewing;
+      await beat().catch(() => {});
+    },
+  };
 }
+
+export type Lease = ReturnType<typeof createLease>;
 
 /**
  * The calls of a process by which it sends. It remembers what the store has acknowledged: that proves, in a new life of the server, that
  * nothing of it is missing.
  */
-export class AcknowledgedCalls {
-  readonly store: Store;
-  readonly clock: Clock;
+export function createCalls(store: Store, clock: Clock) {
   /** The life of the server, as the process last heard of it. */
-  #life: string | undefined;
+  let life: string | undefined;
   /** The life of the server in which the process has checked in last. */
-  #checkedIn: string | undefined;
-  #last = 0;
+  let checkedIn: string | undefined;
+  let last = 0;
   /** The last acknowledged call of each worker in whose name calls were made. */
-  readonly #calls = new Map<string, { call: number; atMs: number }>();
-  readonly #births = new Set<string>();
-
-  constructor(store: Store, clock: Clock) {
-    this.store = store;
-    this.clock = clock;
-  }
-
-  /** False once the lease of the worker had ended. */
-  async beat(worker: string, about: { readonly name: string; readonly leaseMs: number }): Promise<boolean> {
-    for (;;) {
-      const sent = this.#checkedIn === this.#life ? undefined : this.#list(worker);
-      const { isAlive, life } = await this.store.beat(worker, { ...about, life: this.#life, sent });
-      if (life === this.#life) {
-        this.#checkedIn = life;
-        return isAlive;
-      }
-      // Invariant: first the life, then the numbers. What the life before acknowledges from now on does not count.
-      this.#life = life;
-    }
-  }
-
-  /** Returns the indexes of begins that must not be sent. `born`: of the run. */
-  async append(key: WorkerKey, born: string, entries: readonly WorkerEntry[]): Promise<readonly number[]> {
-    this.#last += 1;
-    const call = this.#last;
-    const { refused, life } = await this.store.append(key, entries, call);
-    // In another life the call does not count: another server has taken the place of that one, and this process checks in there without it.
-    if (life !== this.#life) return [...entries.keys()];
-    this.#calls.set(key.worker, { call, atMs: this.clock.now() });
-    this.#births.add(born);
-    return refused;
-  }
+  const acknowledged = new Map<string, { call: number; atMs: number }>();
+  const births = new Set<string>();
 
   /** Lists what was sent; `worker` has the lease of now. */
-  #list(worker: string): SentCalls {
-    const fromMs = this.clock.now() - REMEMBERED_MS;
-    for (const [before, { atMs }] of this.#calls) if (before !== worker && atMs < fromMs) this.#calls.delete(before);
-    const calls = new Map([[worker, 0], ...[...this.#calls].map(([of, { call }]) => [of, call] as const)]);
-    return { calls: [...calls].map(([of, call]) => ({ worker: of, call })), births: [...this.#births] };
-  }
+  const list = (worker: string): SentCalls => {
+    const fromMs = clock.now() - REMEMBERED_MS;
+    for (const [of, { atMs }] of acknowledged) if (of !== worker && atMs < fromMs) acknowledged.delete(of);
+    const calls = new Map([[worker, 0], ...[...acknowledged].map(([of, { call }]) => [of, call] as const)]);
+    return { calls: [...calls].map(([of, call]) => ({ worker: of, call })), births: [...births] };
+  };
+  return {
+    store,
+    clock,
+    /** False once the lease of the worker had ended. */
+    async beat(worker: string, about: { readonly name: string; readonly leaseMs: number }): Promise<boolean> {
+      for (;;) {
+        const sent = checkedIn === life ? undefined : list(worker);
+        const answer = await store.beat(worker, { ...about, life, sent });
+        if (answer.life === life) {
+          checkedIn = life;
+          return answer.isAlive;
+        }
+        // Invariant: first the life, then the numbers. What the life before acknowledges from now on does not count.
+        life = answer.life;
+      }
+    },
+    /** Returns the indexes of begins that must not be sent. `born`: of the run. */
+    async append(key: WorkerKey, born: string, entries: readonly WorkerEntry[]): Promise<readonly number[]> {
+      last += 1;
+      const call = last;
+      const { refused, life: inLife } = await store.append(key, entries, call);
+      // In another life the call does not count: another server has taken the place of that one, and this process checks in there without it.
+      if (inLife !== life) return [...entries.keys()];
+      acknowledged.set(key.worker, { call, atMs: clock.now() });
+      births.add(born);
+      return refused;
+    },
+  };
 }
+
+export type AcknowledgedCalls = ReturnType<typeof createCalls>;

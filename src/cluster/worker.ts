@@ -5,7 +5,7 @@ import { StepNotices } from '../run/run-events.js';
 import { Breaker } from '../run/send/breaker.js';
 import type { StepBefore } from '../run/send/send-context.js';
 import type { StopSwitch } from '../run/stop.js';
-import { AcknowledgedCalls, Lease } from './lease.js';
+import { createCalls, createLease, type Lease } from './lease.js';
 import type { RunFilter, Store, WorkingRun } from './store.js';
 import { type WorkEvent, type WorkerJob, workOnRun } from './work-on-run.js';
 
@@ -40,10 +40,10 @@ interface WorkOptions extends Pick<RunDeps, 'clock' | 'random' | 'onProgress' | 
  */
 export async function workForRuns(options: WorkOptions, stop: StopSwitch): Promise<StopSwitch['reason']> {
   const { store, clock } = options;
-  const calls = new AcknowledgedCalls(store, clock);
+  const calls = createCalls(store, clock);
   const round: Round = { options, stop, before: undefined };
   while (!stop.isRequested) {
-    const lease = new Lease(randomUUID(), calls, options);
+    const lease = createLease(randomUUID(), calls, options);
     options.emit?.({ type: 'lease', lease });
     await lease.start();
     try {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { holdParts } from '../../src/cluster/held-parts.js';
-import { AcknowledgedCalls, LeaseLost } from '../../src/cluster/lease.js';
+import { type AcknowledgedCalls, createCalls, LeaseLost } from '../../src/cluster/lease.js';
 import { aRun, openStep, PART, renewLead } from './a-run.js';
 import { MemoryCluster } from './memory-store.js';
 
@@ -28,7 +28,7 @@ async function aWaitingRequest(
     if (method === 'append reply') await onAppend(calls, memory);
     return undefined;
   });
-  const calls = new AcknowledgedCalls(counted, clock);
+  const calls: AcknowledgedCalls = createCalls(counted, clock);
   await calls.beat('w', A_BEAT);
   const run = { run: 'run-a', step: 1, born: '', epoch: 1 };
   const held = holdParts(run, { worker: 'w', calls, assertFresh }, () => 1);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AcknowledgedCalls, Lease, LeaseLost } from '../../src/cluster/lease.js';
+import { createCalls, createLease, LeaseLost } from '../../src/cluster/lease.js';
 import type { SentCalls, Store } from '../../src/cluster/store.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { MemoryCluster } from './memory-store.js';
@@ -21,8 +21,8 @@ function aLease(...lives: string[]) {
     },
     append: async () => ({ refused: [], life }),
   };
-  const calls = new AcknowledgedCalls(store, clock);
-  const lease = new Lease('w', calls, { leaseMs: LEASE_MS, name: 'host 1' });
+  const calls = createCalls(store, clock);
+  const lease = createLease('w', calls, { leaseMs: LEASE_MS, name: 'host 1' });
   const note = (worker: string, born: string) => calls.append({ worker, run: 'run-a', step: 1, epoch: 1 }, born, []);
   return { lease, clock, note, checkIns };
 }
