@@ -51,7 +51,7 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
     )
     .wrap(Math.min(120, columns))
     .fail((misuse, error) => {
-      const said = misuse?.replace(/\s+/g, ' ').replace(/(\S+) -> (\S+)/g, '--$1 needs --$2');
+      const said = misuse?.replace(/\s+/g, ' ').replace(/ ([a-z-]{1,30}) -> /g, ' --$1 needs --');
       throw said === undefined ? error : refuse(said.trim());
     })
     .parseAsync(args, {}, (_error, _flags, output) => {
